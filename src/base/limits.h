@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The maximum of every growable thing, in one place. Each is far above what real set-ups need and low enough that
+ * reaching it costs neither the machine nor the caller anything. */
+#ifndef BASE_LIMITS_H
+#define BASE_LIMITS_H
+
+enum {
+	LIMIT_CONFIG_BYTES = 1024 * 1024,   /* one configuration or trust file */
+	LIMIT_CONFIG_DEPTH = 16,            /* nesting of JSON */
+	LIMIT_LIST_ITEMS = 10000,           /* entries of one list of the policy, all layers together */
+	LIMIT_ARENA_BYTES = 64 * 1024 * 1024,
+	LIMIT_TEXT_BYTES = 8 * 1024 * 1024, /* a printed plan, record, configuration */
+	LIMIT_ENV_ENTRIES = 10000,
+	LIMIT_PATTERN_BYTES = 4096,
+	LIMIT_PATTERN_MATCHES = 100000,     /* paths that the patterns of one run may match */
+	LIMIT_WALK_DEPTH = 128,             /* directories below the worktree's top that a pattern walk enters */
+	LIMIT_CUT_BYTES = 256 * 1024,       /* a settings file that is shown as a copy without its secrets */
+	LIMIT_STATUS_BYTES = 1024,          /* PINFOLD_STATUS */
+	LIMIT_PASS_FDS = 64,
+};
+
+#endif

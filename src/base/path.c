@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "base/path.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum {
+	LINK_HOPS = 40, /* as the kernel's own limit */
+};
+
+static bool is_dots(const char *name, size_t len)
+{
+	return (len == 1 && name[0] == '.') || (len == 2 && name[0] == '.' && name[1] == '.');
+}
+
+bool path_is_normal(const char *path)
+{
+	if (path[0] != '/')
+		return false;
+	if (path[1] == '\0')
+		return true;
+	while (*path == '/') {
+		size_t len = strcspn(++path, "/");
+
+		if (len == 0 || is_dots(path, len))
+			return false;
+		path += len;
+	}
+	return true;
+}
+
+/* Appends the components of `path` to out[0..len), which holds a normal path without its slash for "/" ("" is "/"). */
+static size_t append_lexical(char *out, size_t len, const char *path)
+{
+	while (*path) {
+		size_t part = strcspn(path, "/");
+
+		if (part == 2 && path[0] == '.' && path[1] == '.') {
+			while (len > 0 && out[--len] != '/')
+				;
+		} else if (part > 0 && !is_dots(path, part)) {
+			out[len++] = '/';
+			memcpy(out + len, path, part);
+			len += part;
+		}
+		path += part;
+		path += strspn(path, "/");
+	}
+	return len;
+}
+
+char *path_normal(struct arena *arena, const char *base, const char *path)
+{
+	bool is_absolute = path[0] == '/';
+	size_t len = 0;
+	char *out;
+
+	if (!is_absolute && !base)
+		return NULL;
+	out = arena_alloc(arena, (is_absolute ? 0 : strlen(base)) + strlen(path) + 3, 1);
+	if (!out)
+		return NULL;
+	if (!is_absolute)
+		len = append_lexical(out, len, base);
+	len = append_lexical(out, len, path);
+	if (len == 0)
+		out[len++] = '/';
+	out[len] = '\0';
+	return out;
+}
+
+char *path_join(struct arena *arena, const char *dir, const char *name)
+{
+	size_t len = strlen(dir);
+	const char *slash = len > 0 && dir[len - 1] == '/' ? "" : "/";
+
+	return arena_printf(arena, "%s%s%s", dir, slash, name);
+}
+
+const char *path_below(const char *path, const char *dir)
+{
+	size_t len = strlen(dir);
+
+	if (strcmp(dir, "/") == 0)
+		return path + 1;
+	if (strncmp(path, dir, len) != 0)
+		return NULL;
+	if (path[len] == '\0')
+		return path + len;
+	return path[len] == '/' ? path + len + 1 : NULL;
+}
+
+bool path_is_in(const char *path, const char *dir)
+{
+	return path_below(path, dir) != NULL;
+}
+
+bool path_is_below(const char *path, const char *dir)
+{
+	const char *rest = path_below(path, dir);
+
+	return rest && *rest;
+}
+
+char *path_parent(struct arena *arena, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash || slash == path)
+		return arena_strdup(arena, "/");
+	return arena_strndup(arena, path, (size_t)(slash - path));
+}
+
+const char *path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+size_t path_depth(const char *path)
+{
+	size_t depth = 0;
+
+	if (strcmp(path, "/") == 0)
+		return 0;
+	for (; *path; path++)
+		depth += *path == '/';
+	return depth;
+}
+
+int path_compare(const char *a, const char *b)
+{
+	size_t depth_a = path_depth(a), depth_b = path_depth(b);
+
+	if (depth_a != depth_b)
+		return depth_a < depth_b ? -1 : 1;
+	return strcmp(a, b);
+}
+
+/* ---- resolving --------------------------------------------------------------------------------------------------- */
+
+static int absolute(struct arena *arena, const char *path, char **ret)
+{
+	char cwd[PATH_MAX];
+
+	if (path[0] == '\0')
+		return -ENOENT;
+	if (path[0] == '/') {
+		*ret = arena_strdup(arena, path);
+	} else {
+		if (!getcwd(cwd, sizeof(cwd)))
+			return -errno;
+		*ret = path_join(arena, cwd, path);
+	}
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* A link that leads to nothing: `*head` becomes what it says. 1 if it was one, 0 if not, or -errno. */
+static int follow_dangling(struct arena *arena, char **head)
+{
+	char target[PATH_MAX], *dir;
+	ssize_t len = readlink(*head, target, sizeof(target));
+
+	/* EINVAL: no link. ENOENT: made and gone, or missing for real. */
+	if (len < 0)
+		return errno == EINVAL || errno == ENOENT ? 0 : -errno;
+	if ((size_t)len == sizeof(target))
+		return -ENAMETOOLONG;
+	target[len] = '\0';
+	dir = target[0] == '/' ? NULL : path_parent(arena, *head);
+	if (target[0] == '/')
+		*head = arena_strdup(arena, target);
+	else
+		*head = dir ? path_join(arena, dir, target) : NULL;
+	return *head ? 1 : -ENOMEM;
+}
+
+static void strip_slashes(char *path)
+{
+	size_t len = strlen(path);
+
+	while (len > 1 && path[len - 1] == '/')
+		path[--len] = '\0';
+}
+
+/* Moves the last component of `head` to the front of *tail. -ENOENT for "..", whose meaning a missing parent leaves
+ * open. */
+static int split_last(struct arena *arena, char *head, char **tail)
+{
+	char *slash = strrchr(head, '/');
+	const char *name = slash + 1;
+
+	if (strcmp(name, "..") == 0 || *name == '\0')
+		return -ENOENT;
+	if (strcmp(name, ".") != 0) {
+		*tail = **tail ? path_join(arena, name, *tail) : arena_strdup(arena, name);
+		if (!*tail)
+			return -ENOMEM;
+	}
+	slash[slash == head ? 1 : 0] = '\0';
+	return 0;
+}
+
+/* A dangling link is followed by its text: what is made through it later appears where it points to, and that is the
+ * spelling a rule has to be about. */
+int path_resolve(struct arena *arena, const char *path, char **ret, bool *ret_missing)
+{
+	char found[PATH_MAX], empty[] = "", *tail = empty, *head = NULL, *whole;
+	bool is_missing = false;
+	int hops = 0;
+	int r = absolute(arena, path, &head);
+
+	if (r < 0)
+		return r;
+	while (!realpath(head, found)) {
+		if (errno != ENOENT)
+			return -errno;
+		is_missing = true;
+		strip_slashes(head);
+		r = follow_dangling(arena, &head);
+		if (r == 0)
+			r = split_last(arena, head, &tail);
+		else if (r > 0 && ++hops > LINK_HOPS)
+			r = -ELOOP;
+		if (r < 0)
+			return r;
+	}
+	whole = *tail ? path_join(arena, found, tail) : arena_strdup(arena, found);
+	if (!whole)
+		return -ENOMEM;
+	*ret = whole;
+	if (ret_missing)
+		*ret_missing = is_missing;
+	return 0;
+}
