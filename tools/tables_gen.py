@@ -57,8 +57,11 @@ class Row(list):
 class Table:
     """One file: its rows, with the number of columns and the uniqueness of the first `unique` of them checked."""
 
+    read = []  # the paths of all of them, for ninja
+
     def __init__(self, directory, name, columns, unique):
         self.path = os.path.join(directory, name)
+        Table.read.append(self.path)
         self.rows = []
         seen = {}
         with open(self.path, encoding="utf-8", newline="\n") as file:
@@ -344,6 +347,7 @@ def main():
     parser = argparse.ArgumentParser(description="write tables.c from data/*.tsv")
     parser.add_argument("--data", required=True, help="the folder with the .tsv files")
     parser.add_argument("--output", required=True, help="the C file to write")
+    parser.add_argument("--depfile", help="where to write which files were read, for make and ninja")
     options = parser.parse_args()
     try:
         text = tables(options.data)
@@ -352,6 +356,9 @@ def main():
         return 1
     with open(options.output, "w", encoding="ascii") as file:
         file.write(text)
+    if options.depfile:
+        with open(options.depfile, "w", encoding="utf-8") as file:
+            file.write(f"{options.output}: {' '.join(path.replace(' ', chr(92) + ' ') for path in Table.read)}\n")
     return 0
 
 
