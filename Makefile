@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+# A thin front of Meson and the scripts: `make build` leaves the program at build/pinfold.
+
+BUILD ?= build
+PREFIX ?= /usr/local
+SECONDS_PER_TARGET ?= 60
+
+.PHONY: all build run test test-all bench fuzz docs install uninstall format lint clean
+
+all: build
+
+# Needs no network and nothing but what is installed: it also works inside the pen.
+build: $(BUILD)/build.ninja
+	ninja -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	meson setup $(BUILD) --prefix=$(PREFIX) -Dstatic=true
+
+# Installs what is missing (asks first), builds, and confines a real job.
+run:
+	tools/setup run
+	$(MAKE) build
+	tools/demo
+
+test:
+	tools/setup test
+	tests/run quick
+
+# Everything: the whole live tests under the sanitizers as well, and the unit tests under valgrind.
+test-all:
+	tools/setup test
+	tests/run all
+
+bench: build
+	bench/run
+
+fuzz:
+	tools/setup test
+	tests/run fuzz --seconds $(SECONDS_PER_TARGET)
+
+# The manual as web pages, below $(BUILD)/docs.
+docs:
+	mkdir -p $(BUILD)/docs
+	for page in man/*.[1-8]; do mandoc -T html -O man=%N.%S.html "$$page" >"$(BUILD)/docs/$${page##*/}.html" || exit 1; done
+
+install: build
+	meson install -C $(BUILD) --no-rebuild
+
+uninstall:
+	ninja -C $(BUILD) uninstall
+
+format:
+	git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i
+
+lint:
+	tools/lint
+
+clean:
+	rm -rf $(BUILD) build-asan build-fuzz
