@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "host/host.h"
+
+#include <linux/capability.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "linux/landlock.h"
+
+const char *const host_fact_names[FACT_COUNT] = {
+	[FACT_NAMESPACES] = "namespaces",
+	[FACT_NET_NAMESPACE] = "network namespace",
+	[FACT_MOUNTS] = "mount attributes",
+	[FACT_OVERLAY] = "overlay over the home",
+	[FACT_FRESH_PROC] = "fresh /proc",
+	[FACT_IDMAP] = "id-mapped mounts",
+	[FACT_SECCOMP] = "seccomp",
+	[FACT_LANDLOCK] = "Landlock",
+};
+
+static bool has_capability(int cap)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2] = { { 0 }, { 0 } };
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return false;
+	return data[cap / 32].effective & (1U << (cap % 32));
+}
+
+void host_read(struct pinfold_host *host)
+{
+	struct utsname name;
+
+	*host = (struct pinfold_host){ 0 };
+	if (uname(&name) == 0) {
+		snprintf(host->kernel, sizeof(host->kernel), "%s", name.release);
+		snprintf(host->machine, sizeof(host->machine), "%s", name.machine);
+	}
+	host->landlock_abi = landlock_abi(&host->landlock_errno);
+	if (host->landlock_abi > 0)
+		host->landlock_errata = landlock_errata();
+	else
+		host_learn(host, FACT_LANDLOCK, "create a Landlock ruleset", "", host->landlock_errno);
+	host->is_root = geteuid() == 0;
+	host->has_admin = has_capability(CAP_SYS_ADMIN);
+}
+
+void host_learn(struct pinfold_host *host, enum host_fact fact, const char *step, const char *object, int errnum)
+{
+	struct host_finding *finding = &host->fact[fact];
+
+	finding->state = FACT_NO;
+	finding->errnum = errnum;
+	snprintf(finding->step, sizeof(finding->step), "%s", step);
+	snprintf(finding->object, sizeof(finding->object), "%s", object);
+}

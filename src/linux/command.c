@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The last steps of the command's own process, after everything is hardened: process group, terminal, descriptors,
+ * signals, exec. */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "linux/enter.h"
+#include "linux/sys.h"
+
+static void join_group(const struct enter *enter)
+{
+	pid_t self = getpid();
+
+	if (enter->job == JOB_CALLERS_GROUP)
+		return;
+	setpgid(0, 0);
+	/* SIGTTOU is blocked until the mask is restored, so that this does not stop us. */
+	if (enter->job == JOB_FOREGROUND)
+		ioctl(enter->terminal_fd, TIOCSPGRP, &self);
+}
+
+/* 0, 1, 2 and what --pass-fd names stay; everything else is closed by the exec (E070). */
+static int arrange_descriptors(struct enter *enter)
+{
+	const struct pinfold_plan *plan = enter->plan;
+
+	for (int i = 0; i < 3; i++) {
+		int fd = enter->stdio[i];
+
+		if (fd == i)
+			continue;
+		if (fd < 0)
+			close(i);
+		else if (dup2(fd, i) < 0)
+			return -errno;
+	}
+	if (sys_close_range(3, ~0U, SYS_CLOSE_RANGE_CLOEXEC) < 0)
+		return -errno;
+	for (size_t i = 0; i < plan->pass_fd_count; i++) {
+		int fd = plan->pass_fds[i], flags = fcntl(fd, F_GETFD);
+
+		if (flags < 0 || fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+/* As execvp(3) does: a file that the kernel does not know as a program is given to the shell; a candidate that may not
+ * be executed is remembered while the rest of PATH is tried. */
+static int execute_candidates(const struct pinfold_plan *plan, const char **ret_path)
+{
+	int error = ENOENT;
+
+	*ret_path = plan->argv.v[0];
+	for (size_t i = 0; i < plan->candidates.n; i++) {
+		char *path = plan->candidates.v[i];
+
+		execve(path, plan->argv.v, plan->environment.v);
+		if (errno == ENOEXEC) {
+			/* plan->shell_argv: /bin/sh, path, arguments; slot 1 is ours to fill, in our own copy of the memory */
+			plan->shell_argv[1] = path;
+			execve(plan->shell_argv[0], plan->shell_argv, plan->environment.v);
+		}
+		if (errno == ENOENT || errno == ENOTDIR)
+			continue;
+		error = errno;
+		*ret_path = path;
+		if (errno != EACCES)
+			break;
+	}
+	return error;
+}
+
+_Noreturn void command_execute(struct enter *enter)
+{
+	const struct pinfold_plan *plan = enter->plan;
+	struct pinfold_error err = { 0 };
+	const char *path = plan->argv.v[0];
+	int error;
+
+	join_group(enter);
+	error = -arrange_descriptors(enter);
+	if (!error) {
+		if (enter->is_pinned)
+			sched_setaffinity(0, sizeof(enter->affinity), &enter->affinity);
+		sigprocmask(SIG_SETMASK, &enter->command_mask, NULL);
+		error = execute_candidates(plan, &path);
+	}
+	err_sys(&err, error == ENOENT ? PINFOLD_NOT_FOUND : PINFOLD_NOT_EXECUTABLE, error, "execute", path);
+	report_error(enter->report_fd, -1, &err);
+	_exit(error == ENOENT ? 127 : 126);
+}

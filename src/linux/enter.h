@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Entering the pen: the system calls between the fork and the exec.
+ *
+ *   supervisor ──clone──▶ init, pid 1 of the pen ──fork──▶ the command
+ *
+ * Theory of operation. One clone makes all namespaces and the process that will be their init. As long as nothing is
+ * hardened it holds every capability inside its own user namespace, and none outside. In this order it
+ *
+ *   1. gets its ids (written by itself; by the supervisor, who waits for nothing, in runs started by root);
+ *   2. opens and clones every source, compared with what the survey saw, while the tree is still the host's;
+ *   3. makes the whole tree read-only and lays the plan's mounts over it;
+ *   4. moves into the command's directory, whose identity is checked: a run that would start elsewhere is refused;
+ *   5. hardens itself: fresh session keyring, no_new_privs, no capability, not dumpable, Landlock, seccomp;
+ *   6. forks the command, which only arranges descriptors, process group and signals, and executes.
+ *
+ * Nothing may run code of the command's choice before 5 is complete. A step that fails sends one report and ends the pen:
+ * there is no step whose failure is passed over, except where the plan says is_optional.
+ *
+ * Everything here works on data prepared before the clone, and must not allocate, lock, log or decide.
+ */
+#ifndef LINUX_ENTER_H
+#define LINUX_ENTER_H
+
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "host/host.h"
+#include "pinfold.h"
+#include "plan/plan.h"
+
+/* What a process inside sends to the supervisor over the report pipe; smaller than PIPE_BUF, so that writes are whole. */
+enum report_kind {
+	REPORT_ERROR,   /* a step failed: the command has not run; error and fact are filled */
+	REPORT_STARTED, /* the command has been executed */
+	REPORT_EXIT,    /* status as wait(2) gives it */
+	REPORT_STOPPED, /* the command was stopped: status as wait(2) gives it */
+};
+
+struct enter_report {
+	enum report_kind kind;
+	int status;
+	int fact; /* the host fact that the failed step disproves, or -1 */
+	struct pinfold_error error;
+};
+
+/* One byte from the supervisor to the pen's init. End of file ends the pen. */
+enum {
+	CONTROL_SIGNAL_MASK = 0x7f, /* the signal's number … */
+	CONTROL_ALL = 0x80,         /* … to every process of the pen, not only to the command's group */
+};
+
+/* How the command stands to the caller's terminal (DESIGN, "Process group and terminal"). */
+enum job_control {
+	JOB_OWN_GROUP, /* no terminal, or not in its foreground: own process group, every signal is forwarded */
+	JOB_FOREGROUND, /* own process group, and the terminal is handed over to it */
+	JOB_CALLERS_GROUP, /* foreground with something redirected: stays in the caller's group */
+	JOB_CONTROL_COUNT
+};
+
+struct enter {
+	const struct pinfold_plan *plan;
+	int stdio[3];           /* what becomes 0, 1, 2 of the command */
+	int report_fd;          /* write end */
+	int control_fd;         /* read end */
+	int terminal_fd;        /* JOB_FOREGROUND: the controlling terminal; else -1 */
+	enum job_control job;
+	sigset_t command_mask;  /* the signal mask that the caller had */
+	bool is_pinned;         /* the CPU is pinned during set-up; affinity is what it was */
+	cpu_set_t affinity;
+	char *argument_start, *argument_end; /* our own command line in memory, wiped in the pen (F175) */
+	char uid_map[32], gid_map[32];       /* written by the pen itself, or by the supervisor */
+	bool waits_for_ids;
+	int *clones, *lowers;   /* per source of the plan: -1, or a descriptor; in the plan's scratch */
+	int private_fd;         /* the private tmpfs */
+	char lower_option[96];
+	int landlock_fd;
+	pid_t command;
+};
+
+/* Prepares, without allocating: the supervisor may be the child of a process with threads. enter_close closes what it
+ * holds in the supervisor. */
+void enter_prepare(struct enter *enter, const struct pinfold_plan *plan);
+void enter_close(struct enter *enter);
+
+/* Makes the pen and its init. Returns the init's pid with a pidfd, or -errno: then *ret_fact is what that disproves. */
+pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err);
+
+/* The pen's init; never returns. */
+_Noreturn void enter_init(struct enter *enter);
+
+/* The pieces, one file each; 0 or -errno with *err filled, and fact set where the failure disproves one. */
+int ids_write_own(const struct enter *enter, struct pinfold_error *err);              /* ids.c, in the pen */
+int ids_write_for(const struct enter *enter, pid_t pid, struct pinfold_error *err);   /* ids.c, by the supervisor */
+int ids_become_inner(const struct pinfold_plan *plan, struct pinfold_error *err);     /* ids.c, in the pen */
+int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);   /* ids.c, by the supervisor: id-mapped clones */
+int mounts_open_sources(struct enter *enter, struct pinfold_error *err);
+int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err);
+int net_loopback_up(struct pinfold_error *err);
+int stdio_reopen(struct enter *enter, struct pinfold_error *err);
+int limits_set(const struct plan_limits *limits, struct pinfold_error *err);
+int caps_drop(struct pinfold_error *err);
+int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err);     /* ruleset and rules, before caps go */
+int landlock_restrict(struct enter *enter, int *ret_fact, struct pinfold_error *err);
+_Noreturn void command_execute(struct enter *enter);                                  /* command.c */
+_Noreturn void init_run(struct enter *enter);                                         /* init.c */
+
+/* Sends an error report; async-signal-safe. */
+void report_error(int fd, int fact, const struct pinfold_error *err);
+void report_status(int fd, enum report_kind kind, int status);
+
+#endif

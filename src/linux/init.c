@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The init of the pen. It reaps what loses its parent, passes signals on, says how the command ended, and by its own end
+ * ends everything: the kernel kills a pid namespace with its init.
+ *
+ * It lives as hardened as the command does, keeps none of the caller's descriptors, and dies with the supervisor: the
+ * control pipe's end of file is the sign. (Not PR_SET_PDEATHSIG, which follows the thread that forked.)
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "linux/enter.h"
+#include "linux/sys.h"
+
+enum { REPORT_AT = 3, CONTROL_AT = 4, CHILD_AT = 5 };
+
+/* Leaves exactly three descriptors: report, control, and the one that tells of dead children. 0, 1 and 2 are closed as
+ * well: a reader at the other end of the command's output must see its end when the command closes it. */
+static void keep_own_descriptors(struct enter *enter)
+{
+	sigset_t set;
+	int fd;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	/* Out of the way first, so that no dup2 below closes another of the three. */
+	int report = fcntl(enter->report_fd, F_DUPFD_CLOEXEC, 16), control = fcntl(enter->control_fd, F_DUPFD_CLOEXEC, 16);
+	int child = fcntl(fd, F_DUPFD_CLOEXEC, 16);
+
+	if (report < 0 || control < 0 || child < 0 || dup2(report, REPORT_AT) < 0 || dup2(control, CONTROL_AT) < 0 ||
+	    dup2(child, CHILD_AT) < 0)
+		_exit(125);
+	sys_close_range(0, 2, 0);
+	sys_close_range(CHILD_AT + 1, ~0U, 0);
+}
+
+/* Reaps everything there is; true when the command is gone (status filled). */
+static bool reap(pid_t command, int *ret_status)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
+		if (pid != command)
+			continue;
+		if (WIFSTOPPED(status)) {
+			report_status(REPORT_AT, REPORT_STOPPED, status);
+			continue;
+		}
+		*ret_status = status;
+		return true;
+	}
+	return false;
+}
+
+/* false at the end of file. */
+static bool obey(const struct enter *enter)
+{
+	unsigned char word;
+	ssize_t n = read(CONTROL_AT, &word, 1);
+
+	if (n < 0)
+		return errno == EINTR;
+	if (n == 0)
+		return false;
+	if (word & CONTROL_ALL)
+		kill(-1, word & CONTROL_SIGNAL_MASK);
+	else if (enter->job == JOB_CALLERS_GROUP)
+		kill(enter->command, word);
+	else
+		kill(-enter->command, word);
+	return true;
+}
+
+_Noreturn void init_run(struct enter *enter)
+{
+	struct pollfd fds[] = { { .fd = CONTROL_AT, .events = POLLIN }, { .fd = CHILD_AT, .events = POLLIN } };
+	int status = 0;
+
+	if (enter->is_pinned)
+		sched_setaffinity(0, sizeof(enter->affinity), &enter->affinity);
+	keep_own_descriptors(enter);
+	report_status(REPORT_AT, REPORT_STARTED, 0);
+	for (;;) {
+		struct signalfd_siginfo info;
+
+		if (reap(enter->command, &status))
+			break;
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			_exit(125);
+		while (read(CHILD_AT, &info, sizeof(info)) == (ssize_t)sizeof(info))
+			;
+		if (fds[0].revents && !obey(enter))
+			_exit(125);
+	}
+	report_status(REPORT_AT, REPORT_EXIT, status);
+	_exit(0);
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The plan: what will be done, and which guarantees that holds. Plain, immutable data made from policy, host and survey;
+ * the only input of a backend, and the one result that every readout reads.
+ */
+#ifndef PLAN_PLAN_H
+#define PLAN_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/strv.h"
+#include "host/host.h"
+#include "policy/policy.h"
+#include "survey/survey.h"
+
+/* ---- guarantees ---- */
+
+enum guarantee {
+	GUARANTEE_WRITES,
+	GUARANTEE_SECRETS,
+	GUARANTEE_REPOSITORY,
+	GUARANTEE_NETWORK,
+	GUARANTEE_SERVICES,
+	GUARANTEE_PROCESSES,
+	GUARANTEE_ENVIRONMENT,
+	GUARANTEE_TERMINAL,
+	GUARANTEE_PRIVILEGES,
+	GUARANTEE_CLEANUP,
+	GUARANTEE_LIMITS,
+	GUARANTEE_COUNT
+};
+
+enum guarantee_state { STATE_HELD, STATE_WEAKER, STATE_ABSENT, STATE_NOT_ASKED, STATE_COUNT };
+
+struct guarantee_def {
+	const char *name;    /* "writes" */
+	const char *promise; /* one sentence */
+	const char *probes;  /* catalogue numbers it answers for, blank-separated */
+};
+
+extern const struct guarantee_def guarantee_defs[GUARANTEE_COUNT];
+extern const char *const guarantee_state_names[STATE_COUNT]; /* held, weaker, absent, not_asked */
+
+struct guarantee_result {
+	enum guarantee_state state;
+	struct strv by;    /* mechanisms */
+	const char *why;   /* for weaker and absent: the named part that is open */
+	struct strv notes; /* fixed texts */
+	bool accepted;     /* weaker or absent, and the policy accepts that */
+	const char *accepted_by; /* the source that accepts it: "built in", a file, "command line" */
+};
+
+/* ---- mounts ---- */
+
+enum plan_attr { ATTR_READONLY = 1, ATTR_NOSUID = 2, ATTR_NODEV = 4, ATTR_NOEXEC = 8 }; /* MOUNT_ATTR_* of Linux */
+
+/* What is opened in the fresh mount namespace before anything is covered, by its path with no link followed, compared
+ * with what the survey saw, and cloned. */
+struct plan_source {
+	const char *path;
+	uint64_t dev, ino;  /* 0, 0: not compared */
+	bool is_recursive;  /* with the mounts below it */
+	bool is_optional;   /* gone or unreachable: every operation on it is left out */
+	bool is_lower;      /* also the lower layer of an overlay: a plain descriptor is kept, too */
+	unsigned attr_set;
+	int idmap;          /* index into plan->idmaps, -1: none. Opened and mapped by the parent (root only) */
+};
+
+enum mount_op_kind {
+	OP_READONLY,  /* the whole tree below / : attr_set, propagation private */
+	OP_TMPFS,     /* the one private tmpfs; path: where it is anchored while things are made in it; text: size= or "" */
+	OP_DIRECTORY, /* in the private tmpfs: path relative to it; mode */
+	OP_FILE,      /* in the private tmpfs: mode, text (its content), length */
+	OP_LINK,      /* in the private tmpfs: text is the target */
+	OP_WHITEOUT,  /* in the private tmpfs: the name reads as absent in an overlay */
+	OP_BIND,      /* source (or, with source -1, `from` in the private tmpfs) over path; attr_set */
+	OP_OVERLAY,   /* `from` in the private tmpfs over source, read-only, mounted at path */
+	OP_PROC,
+	OP_DEVPTS,
+	OP_SYSFS,
+	OP_RESTRICT,  /* path bound onto itself with attr_set */
+	OP_KIND_COUNT
+};
+
+struct plan_op {
+	enum mount_op_kind kind;
+	const char *path;   /* absolute in the pen; relative to the private tmpfs where the kind says so */
+	const char *from;
+	const char *text;
+	size_t length;
+	int source;
+	unsigned attr_set;
+	unsigned mode;
+	bool is_optional;   /* ENOENT, EACCES, ENOTDIR of the target: left out */
+	bool is_private;    /* OP_BIND: path is relative to the private tmpfs */
+};
+
+extern const char *const mount_op_names[OP_KIND_COUNT];
+
+/* ---- Landlock ---- */
+
+enum landlock_group { LANDLOCK_WRITE, LANDLOCK_DEVICE, LANDLOCK_GROUP_COUNT };
+
+struct plan_landlock_rule {
+	const char *path;  /* opened in the finished pen; NULL: descriptor fd */
+	int fd;
+	uint64_t access;
+	bool is_optional;
+};
+
+/* ---- ids ---- */
+
+enum ids_kind {
+	IDS_SELF,   /* own id mapped to itself */
+	IDS_HIDDEN, /* started by root: an unprivileged host id, mapped to 0 inside, id-mapped binds */
+	IDS_ROOT    /* started by root where that is refused: 0 mapped to 0 */
+};
+
+struct plan_idmap {
+	uid_t uid; /* owner on disk → the pen's host id */
+	gid_t gid;
+};
+
+struct plan_limits {
+	uint64_t time_ms, memory, processes, tmp_size; /* POLICY_NONE: none */
+};
+
+enum backend { BACKEND_NONE, BACKEND_OWN_NAMESPACES };
+
+struct pinfold_plan {
+	struct arena arena;
+	const struct pinfold_policy *policy;
+	struct pinfold_host *host;
+	struct survey survey;
+	bool has_survey;
+	bool is_preview;      /* set before plan_build: nothing is made on disk (--plan, status) */
+
+	enum backend backend; /* NONE: --mode off */
+	bool offline;
+	bool has_terminal;    /* hands the terminal over */
+	struct guarantee_result guarantee[GUARANTEE_COUNT];
+	struct strv warnings;
+
+	struct plan_source *sources;
+	size_t source_count, source_cap;
+	int *scratch; /* two descriptors a source, for enter, which may not allocate */
+	struct plan_op *ops;
+	size_t op_count, op_cap;
+
+	uint64_t landlock_handled, landlock_scoped, landlock_net;
+	struct plan_landlock_rule *rules;
+	size_t rule_count, rule_cap;
+	bool has_landlock, has_seccomp;
+	bool needs_nested; /* --nesting: not built */
+
+	enum ids_kind ids;
+	uid_t host_uid;  /* id on the host the command runs under */
+	gid_t host_gid;
+	uid_t inner_uid; /* what it is mapped to */
+	gid_t inner_gid;
+	struct plan_idmap *idmaps;
+	size_t idmap_count, idmap_cap;
+
+	struct strv argv;         /* the command */
+	struct strv candidates;   /* paths to try to execute, in order; made from PATH */
+	char **shell_argv;        /* "/bin/sh", (the script), the arguments: for a file without a "#!" line */
+	struct strv environment;  /* NAME=VALUE, complete, with PINFOLD_STATUS */
+	struct strv removed;      /* names of variables that were left out */
+	const char *cwd;
+	uint64_t cwd_dev, cwd_ino;
+	bool reopen[3];           /* 0, 1, 2: opened again inside by path */
+	const char *reopen_path[3];
+	int *pass_fds;
+	size_t pass_fd_count;
+	struct plan_limits limits;
+};
+
+/* *plan is zeroed by the caller, but for is_preview. policy and host must outlive it. argv is copied. Refusals (mode
+ * required, a guarantee not held and not accepted) are reported by plan_refusal, not here, so that a refused plan can
+ * still be printed. */
+int plan_build(struct pinfold_plan *plan, const struct pinfold_policy *policy, struct pinfold_host *host,
+	       char *const *argv, struct pinfold_error *err);
+
+/* 0, or -EPERM with PINFOLD_REFUSED: which guarantees are not held, why, and the one complete line that accepts. */
+int plan_refusal(const struct pinfold_plan *plan, struct pinfold_error *err);
+
+int plan_print_text(const struct pinfold_plan *plan, struct buf *out);
+int plan_print_json(const struct pinfold_plan *plan, struct buf *out);
+/* The status of a run, under LIMIT_STATUS_BYTES: what PINFOLD_STATUS holds. */
+int plan_status_json(const struct pinfold_plan *plan, struct buf *out);
+
+#endif
