@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command as it will be executed: its environment, where its program is looked for. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/path.h"
+#include "plan/environment.h"
+#include "plan/internal.h"
+
+static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
+
+/* Set in every pen. git: a gc that is killed with the pen leaves a lock that switches the host's gc off for good (seen);
+ * the user's credential helpers are programs of the host, whose secrets are hidden (an empty value resets the list). */
+static const char *const git_settings[][2] = {
+	{ "gc.auto", "0" }, { "maintenance.auto", "false" }, { "credential.helper", "" },
+};
+
+static bool names(const char *entry, const char *name)
+{
+	size_t n = strlen(name);
+
+	return strncmp(entry, name, n) == 0 && entry[n] == '=';
+}
+
+const char *plan_variable(const struct pinfold_plan *plan, const char *name)
+{
+	for (size_t i = 0; i < plan->environment.n; i++)
+		if (names(plan->environment.v[i], name))
+			return plan->environment.v[i] + strlen(name) + 1;
+	return NULL;
+}
+
+static int set(struct pinfold_plan *plan, const char *name, const char *value)
+{
+	char *entry = arena_printf(&plan->arena, "%s=%s", name, value);
+
+	if (!entry)
+		return -ENOMEM;
+	for (size_t i = 0; i < plan->environment.n; i++)
+		if (names(plan->environment.v[i], name)) {
+			plan->environment.v[i] = entry;
+			return 0;
+		}
+	return strv_add_owned(&plan->arena, &plan->environment, entry);
+}
+
+static bool is_visible(void *arg, const char *path)
+{
+	const struct pinfold_plan *plan = arg;
+
+	for (size_t i = 0; i < plan->survey.hidden_count; i++)
+		if (path_is_in(path, plan->survey.hidden[i].path))
+			return false;
+	return !path_is_in(path, "/run") && (!path_is_in(path, "/tmp") || path_is_in(path, plan->survey.worktree));
+}
+
+/* The private temporary directory under every name that programs look for (F115, F121). */
+static int set_temporary(struct pinfold_plan *plan)
+{
+	static const char *const also[] = { "TMP", "TEMP", "TEMPDIR" };
+	int r = set(plan, "TMPDIR", "/tmp");
+
+	for (size_t i = 0; r == 0 && i < sizeof(also) / sizeof(also[0]); i++)
+		if (plan_variable(plan, also[i]))
+			r = set(plan, also[i], "/tmp");
+	return r == 0 && plan_variable(plan, "TMPPREFIX") ? set(plan, "TMPPREFIX", "/tmp/zsh") : r;
+}
+
+static int set_git(struct pinfold_plan *plan)
+{
+	const size_t n = sizeof(git_settings) / sizeof(git_settings[0]);
+	char name[32], count[8];
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		snprintf(name, sizeof(name), "GIT_CONFIG_KEY_%zu", i);
+		r = set(plan, name, git_settings[i][0]);
+		snprintf(name, sizeof(name), "GIT_CONFIG_VALUE_%zu", i);
+		if (r == 0)
+			r = set(plan, name, git_settings[i][1]);
+	}
+	snprintf(count, sizeof(count), "%zu", n);
+	return r == 0 ? set(plan, "GIT_CONFIG_COUNT", count) : r;
+}
+
+static int set_status(struct pinfold_plan *plan)
+{
+	BUF_CLEANUP struct buf status = BUF_INIT(LIMIT_STATUS_BYTES);
+	int r = plan_status_json(plan, &status);
+
+	return r < 0 ? r : set(plan, "PINFOLD_STATUS", status.data);
+}
+
+int plan_environment(struct pinfold_plan *plan)
+{
+	const struct policy_value *items = &plan->policy->value[KEY_ENV];
+	const struct environment_request request = {
+		.caller = &plan->survey.environment, .mode = policy_number(plan->policy, KEY_ENV_MODE),
+		.items = items->items, .item_count = items->count, .offline = plan->offline,
+		.is_visible = is_visible, .arg = plan,
+	};
+	struct environment_result result = { { 0 }, { 0 } };
+	int r = environment_make(&plan->arena, &request, &result);
+
+	if (r < 0)
+		return r;
+	plan->environment = result.environment;
+	plan->removed = result.removed;
+	if (plan->backend == BACKEND_NONE)
+		return 0;
+	r = set_temporary(plan);
+	if (r == 0)
+		r = set(plan, "PWD", plan->cwd);
+	if (r == 0)
+		r = set_git(plan);
+	return r == 0 ? set_status(plan) : r;
+}
+
+/* As execvp(3) looks, but with the command's PATH, and inside. */
+static int find_candidates(struct pinfold_plan *plan, const char *name)
+{
+	const char *path = plan_variable(plan, "PATH"), *end;
+	int r = 0;
+
+	if (strchr(name, '/'))
+		return strv_add(&plan->arena, &plan->candidates, name);
+	for (path = path ? path : default_path; r == 0; path = end + 1) {
+		end = strchrnul(path, ':');
+		r = strv_add_owned(&plan->arena, &plan->candidates,
+				   end == path ? arena_printf(&plan->arena, "./%s", name) :
+						 arena_printf(&plan->arena, "%.*s/%s", (int)(end - path), path, name));
+		if (!*end)
+			break;
+	}
+	return r;
+}
+
+int plan_command(struct pinfold_plan *plan, char *const *argv)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && argv[i]; i++)
+		r = strv_add(&plan->arena, &plan->argv, argv[i]);
+	if (r < 0 || plan->argv.n == 0)
+		return r;
+	plan->shell_argv = ARENA_ARRAY(&plan->arena, char *, plan->argv.n + 2);
+	if (!plan->shell_argv)
+		return -ENOMEM;
+	plan->shell_argv[0] = arena_strdup(&plan->arena, "/bin/sh");
+	memcpy(&plan->shell_argv[2], &plan->argv.v[1], (plan->argv.n - 1) * sizeof(char *));
+	return plan->shell_argv[0] ? find_candidates(plan, plan->argv.v[0]) : -ENOMEM;
+}

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the plan holds: one function per guarantee, each of which looks only at what the plan does. This is the one place
+ * that decides; every readout reads its result.
+ *
+ * Held, weaker, absent are about what the command alone can do. What needs another party, or what no kernel can close, is a
+ * note and no reason to refuse.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/path.h"
+#include "plan/internal.h"
+#include "survey/worktree.h"
+
+const char *const guarantee_state_names[STATE_COUNT] = { "held", "weaker", "absent", "not_asked" };
+
+struct judging {
+	struct pinfold_plan *plan;
+	struct guarantee_result *result;
+	int error;
+};
+
+static void held_by(struct judging *j, const char *mechanism)
+{
+	if (strv_add(&j->plan->arena, &j->result->by, mechanism) < 0)
+		j->error = -ENOMEM;
+}
+
+static void note(struct judging *j, const char *text)
+{
+	if (strv_add_owned(&j->plan->arena, &j->result->notes, arena_strdup(&j->plan->arena, text)) < 0)
+		j->error = -ENOMEM;
+}
+
+/* The state only gets worse; reasons add up. */
+static void open_part(struct judging *j, enum guarantee_state state, const char *why)
+{
+	struct guarantee_result *result = j->result;
+
+	if (state > result->state)
+		result->state = state;
+	result->why = result->why ? arena_printf(&j->plan->arena, "%s; %s", result->why, why) : why;
+	if (!result->why)
+		j->error = -ENOMEM;
+}
+
+static void accept_builtin(struct judging *j)
+{
+	j->result->accepted = true;
+	j->result->accepted_by = "built in";
+}
+
+static bool has_fact(const struct judging *j, enum host_fact fact)
+{
+	return j->plan->host->fact[fact].state != FACT_NO;
+}
+
+static const char *fact_text(struct judging *j, enum host_fact fact)
+{
+	const struct host_finding *finding = &j->plan->host->fact[fact];
+	const char *text = arena_printf(&j->plan->arena, "cannot %s%s%s: %s", finding->step, *finding->object ? " " : "",
+					finding->object, strerror(finding->errnum));
+
+	if (!text)
+		j->error = -ENOMEM;
+	return text ? text : "";
+}
+
+/* ---- one each ---- */
+
+static void judge_writes(struct judging *j)
+{
+	const struct pinfold_plan *plan = j->plan;
+	const char *refusal = worktree_refusal(plan->survey.worktree, plan->survey.who.home, plan->survey.who.account_home);
+
+	held_by(j, "read-only mounts");
+	if (plan->has_landlock)
+		held_by(j, "Landlock");
+	else
+		note(j, "a FIFO outside that a process of the host reads can be written to (no Landlock)");
+	if (refusal && !policy_number(plan->policy, KEY_READ_ONLY))
+		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "the worktree '%s' is too wide: it %s", plan->survey.worktree, refusal));
+	note(j, "a file of the worktree that has another name outside (a hard link) changes there too");
+	if (plan->ids == IDS_ROOT)
+		note(j, "the command is root on the host: files that others may not read but root may, stay readable");
+}
+
+static bool has_overlay_or_none(const struct pinfold_plan *plan)
+{
+	for (size_t i = 0; i < plan->survey.home_count; i++)
+		if (!plan_home_has_overlay(plan, i) && policy_number(plan->policy, KEY_HOME) == HOME_MASKED &&
+		    plan->survey.home[i].node.mode && strcmp(plan->survey.home[i].path, "/") != 0)
+			return false;
+	return true;
+}
+
+static void judge_secrets(struct judging *j)
+{
+	const struct pinfold_plan *plan = j->plan;
+
+	if (policy_number(plan->policy, KEY_HOME) == HOME_HIDDEN)
+		held_by(j, "private home");
+	else if (has_overlay_or_none(plan))
+		held_by(j, "read-only overlay over the home");
+	else
+		held_by(j, "visible entries of the home bound one by one");
+	held_by(j, "masks");
+	for (size_t i = 0; i < plan->survey.home_count; i++)
+		if (plan_writable_root(plan, plan->survey.home[i].path))
+			open_part(j, STATE_WEAKER, "the home is writable: a secret that is made or replaced there during the run can be read");
+	for (size_t i = 0; i < 3; i++)
+		if (plan->survey.stdio[i].kind == STDIO_FILE && plan->survey.stdio[i].path && !plan->reopen[i] &&
+		    (plan->survey.stdio[i].flags & 3) == 0)
+			note(j, "a file that the caller opened is handed to the command although its path is hidden");
+	note(j, "names that only a pattern covers are hidden where they existed at the start");
+}
+
+static void judge_repository(struct judging *j)
+{
+	const struct pinfold_plan *plan = j->plan;
+
+	if (policy_number(plan->policy, KEY_READ_ONLY)) {
+		held_by(j, "read-only mounts");
+		return;
+	}
+	if (policy_number(plan->policy, KEY_GIT) == GIT_OPEN && plan->survey.git.kind != REPOSITORY_NONE) {
+		j->result->state = STATE_NOT_ASKED;
+		return;
+	}
+	held_by(j, "binds with pinned ancestors");
+	if (plan->survey.git.kind == REPOSITORY_OTHER)
+		open_part(j, STATE_WEAKER, "the git directory of this kind of checkout is not found yet: what lies in the worktree "
+					   "of it is protected, the rest is read-only");
+	open_part(j, STATE_WEAKER, "a protected name that does not exist yet can be made, and nothing looks after the run");
+	accept_builtin(j);
+	note(j, "git on the host that replaces a protected file takes its protection away for the rest of the run");
+}
+
+static void judge_network(struct judging *j)
+{
+	if (policy_number(j->plan->policy, KEY_NETWORK) == NETWORK_OPEN) {
+		j->result->state = STATE_NOT_ASKED;
+		note(j, "the network is open");
+	} else if (j->plan->offline) {
+		held_by(j, "network namespace");
+	} else {
+		open_part(j, STATE_ABSENT, fact_text(j, FACT_NET_NAMESPACE));
+	}
+}
+
+static void judge_services(struct judging *j)
+{
+	const struct pinfold_plan *plan = j->plan;
+	const int abi = plan->has_landlock ? plan->host->landlock_abi : 0;
+
+	held_by(j, "private /run and /tmp");
+	held_by(j, "masks");
+	if (plan->offline) {
+		held_by(j, "network namespace");
+	} else if (plan->landlock_scoped) {
+		held_by(j, "Landlock scope");
+	} else {
+		open_part(j, STATE_WEAKER, "abstract sockets of the host can be reached with the open network (Landlock before ABI 6)");
+		accept_builtin(j);
+	}
+	if (abi >= 9)
+		held_by(j, "Landlock");
+	else
+		note(j, "a service that listens in a place that can be read, outside the home, /run and /tmp, can be reached");
+	if (abi < 9 && !has_overlay_or_none(plan))
+		open_part(j, STATE_WEAKER, "sockets in visible directories of the home can be reached (no overlay over the home)");
+	for (size_t i = 0; i < plan->survey.socket_count; i++)
+		note(j, arena_printf(&j->plan->arena, "the host's socket '%s' is reachable, as asked", plan->survey.sockets[i].path));
+}
+
+static void judge_processes(struct judging *j)
+{
+	held_by(j, "pid namespace");
+	held_by(j, "ipc namespace");
+	if (has_fact(j, FACT_FRESH_PROC))
+		held_by(j, "fresh /proc");
+	else
+		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "other processes can be seen in /proc (%s)", fact_text(j, FACT_FRESH_PROC)));
+	if (j->plan->landlock_scoped)
+		held_by(j, "Landlock scope");
+}
+
+static void judge_environment(struct judging *j)
+{
+	const struct policy_value *mode = &j->plan->policy->value[KEY_ENV_MODE];
+
+	switch (mode->number) {
+	case ENV_ALL:
+		open_part(j, STATE_ABSENT, "the caller's environment is passed on as it is (env_mode all)");
+		j->result->accepted = true;
+		j->result->accepted_by = mode->source.file ? mode->source.file : "command line";
+		return;
+	case ENV_LIST:
+		held_by(j, "allow-list");
+		break;
+	default:
+		held_by(j, "scrub");
+	}
+	if (j->plan->policy->value[KEY_ENV].count)
+		note(j, "variables that `env` names are passed on, as asked");
+}
+
+static void judge_terminal(struct judging *j)
+{
+	if (!j->plan->has_seccomp) {
+		open_part(j, STATE_ABSENT, fact_text(j, FACT_SECCOMP));
+		return;
+	}
+	held_by(j, "seccomp");
+	note(j, "the terminal itself answers some escape sequences of what is printed; unread answers are thrown away at the end");
+}
+
+static void judge_privileges(struct judging *j)
+{
+	held_by(j, "no_new_privs");
+	held_by(j, "no capabilities");
+	if (j->plan->has_seccomp)
+		held_by(j, "seccomp");
+	else
+		open_part(j, STATE_WEAKER, fact_text(j, FACT_SECCOMP));
+	if (j->plan->ids == IDS_HIDDEN)
+		held_by(j, "unprivileged host id");
+	else if (j->plan->ids == IDS_ROOT)
+		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "the command runs as root of the host, without capabilities (%s)",
+							has_fact(j, FACT_IDMAP) ? "no CAP_SYS_ADMIN to map ids" : fact_text(j, FACT_IDMAP)));
+}
+
+static void judge_cleanup(struct judging *j)
+{
+	held_by(j, "pid namespace");
+}
+
+static void judge_limits(struct judging *j)
+{
+	const struct plan_limits *limits = &j->plan->limits;
+
+	if (limits->time_ms == POLICY_NONE && limits->memory == POLICY_NONE && limits->processes == POLICY_NONE &&
+	    limits->tmp_size == POLICY_NONE) {
+		j->result->state = STATE_NOT_ASKED;
+		return;
+	}
+	if (limits->time_ms != POLICY_NONE)
+		held_by(j, "supervisor's clock");
+	if (limits->processes != POLICY_NONE)
+		held_by(j, "RLIMIT_NPROC in the user namespace");
+	if (limits->tmp_size != POLICY_NONE)
+		held_by(j, "size of the private tmpfs");
+	if (limits->memory != POLICY_NONE) {
+		held_by(j, "RLIMIT_DATA");
+		open_part(j, STATE_WEAKER, "memory is limited for each process, not for all together");
+	}
+}
+
+typedef void judge_function(struct judging *j);
+
+static judge_function *const judges[] = {
+	[GUARANTEE_WRITES] = judge_writes,
+	[GUARANTEE_SECRETS] = judge_secrets,
+	[GUARANTEE_REPOSITORY] = judge_repository,
+	[GUARANTEE_NETWORK] = judge_network,
+	[GUARANTEE_SERVICES] = judge_services,
+	[GUARANTEE_PROCESSES] = judge_processes,
+	[GUARANTEE_ENVIRONMENT] = judge_environment,
+	[GUARANTEE_TERMINAL] = judge_terminal,
+	[GUARANTEE_PRIVILEGES] = judge_privileges,
+	[GUARANTEE_CLEANUP] = judge_cleanup,
+	[GUARANTEE_LIMITS] = judge_limits,
+};
+_Static_assert(sizeof(judges) / sizeof(judges[0]) == GUARANTEE_COUNT, "a guarantee is missing");
+
+/* Without a backend nothing is held but what the supervisor does by itself. */
+static void judge_bare(struct judging *j, enum guarantee guarantee)
+{
+	const char *why = "the command runs without a pen (mode off)";
+
+	if (guarantee == GUARANTEE_NETWORK && policy_number(j->plan->policy, KEY_NETWORK) == NETWORK_OPEN) {
+		j->result->state = STATE_NOT_ASKED;
+		return;
+	}
+	if (guarantee == GUARANTEE_ENVIRONMENT) {
+		judge_environment(j);
+		return;
+	}
+	if (guarantee == GUARANTEE_LIMITS) {
+		judge_limits(j);
+		if (j->result->state == STATE_NOT_ASKED)
+			return;
+	}
+	if (!has_fact(j, FACT_NAMESPACES))
+		why = fact_text(j, FACT_NAMESPACES);
+	else if (!has_fact(j, FACT_MOUNTS))
+		why = fact_text(j, FACT_MOUNTS);
+	j->result->by = (struct strv){ 0 };
+	open_part(j, STATE_ABSENT, why);
+}
+
+/* What is not held may be accepted: by mode auto or off, or by name. */
+static void settle_acceptance(struct judging *j, const char *name)
+{
+	const struct policy_value *mode = &j->plan->policy->value[KEY_MODE];
+	struct guarantee_result *result = j->result;
+	bool is_absent = result->state == STATE_ABSENT;
+
+	if (result->state != STATE_WEAKER && !is_absent) {
+		result->accepted = false;
+		result->accepted_by = NULL;
+		return;
+	}
+	if (mode->number != MODE_REQUIRED) {
+		result->accepted = true;
+		result->accepted_by = mode->source.file ? mode->source.file : "mode";
+	} else if (policy_accepts(j->plan->policy, name, is_absent)) {
+		result->accepted = true;
+		result->accepted_by = "accept";
+	}
+}
+
+int plan_guarantees(struct pinfold_plan *plan)
+{
+	struct judging j = { .plan = plan };
+
+	for (int i = 0; i < GUARANTEE_COUNT; i++) {
+		j.result = &plan->guarantee[i];
+		*j.result = (struct guarantee_result){ .state = STATE_HELD };
+		if (plan->backend == BACKEND_NONE)
+			judge_bare(&j, (enum guarantee)i);
+		else
+			judges[i](&j);
+		settle_acceptance(&j, guarantee_defs[i].name);
+	}
+	return j.error;
+}

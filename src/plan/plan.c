@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Policy, host and survey become the plan. Nothing here looks at the machine, but for the survey that it takes along. */
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/path.h"
+#include "plan/internal.h"
+
+/* A regular file that is only read is opened again inside, where its path is visible there (E110a). */
+static void decide_stdio(struct pinfold_plan *plan)
+{
+	for (int i = 0; i < 3; i++) {
+		const struct survey_stdio *stdio = &plan->survey.stdio[i];
+
+		if (stdio->kind != STDIO_FILE || (stdio->flags & 3) != 0 || !stdio->path)
+			continue;
+		plan->reopen[i] = true;
+		plan->reopen_path[i] = stdio->path;
+		for (size_t h = 0; h < plan->survey.hidden_count; h++)
+			if (path_is_in(stdio->path, plan->survey.hidden[h].path))
+				plan->reopen[i] = false;
+	}
+}
+
+static void decide_backend(struct pinfold_plan *plan)
+{
+	const struct pinfold_host *host = plan->host;
+
+	plan->backend = BACKEND_OWN_NAMESPACES;
+	if (policy_number(plan->policy, KEY_MODE) == MODE_OFF || host->fact[FACT_NAMESPACES].state == FACT_NO ||
+	    host->fact[FACT_MOUNTS].state == FACT_NO)
+		plan->backend = BACKEND_NONE;
+	plan->offline = plan->backend != BACKEND_NONE && policy_number(plan->policy, KEY_NETWORK) == NETWORK_OFFLINE &&
+			host->fact[FACT_NET_NAMESPACE].state != FACT_NO;
+}
+
+static int build_pen(struct pinfold_plan *plan)
+{
+	int r = plan_ids(plan);
+
+	if (r == 0)
+		r = plan_mounts(plan);
+	if (r == 0)
+		r = plan_landlock(plan);
+	plan->has_seccomp = plan->host->fact[FACT_SECCOMP].state != FACT_NO;
+	return r;
+}
+
+static bool needs_entries(const struct pinfold_plan *plan)
+{
+	return plan->backend != BACKEND_NONE && policy_number(plan->policy, KEY_HOME) == HOME_MASKED &&
+	       plan->host->fact[FACT_OVERLAY].state == FACT_NO;
+}
+
+static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_error *err)
+{
+	int r;
+
+	plan->limits = (struct plan_limits){
+		.time_ms = policy_number(plan->policy, KEY_TIME), .memory = policy_number(plan->policy, KEY_MEMORY),
+		.processes = policy_number(plan->policy, KEY_PROCESSES), .tmp_size = policy_number(plan->policy, KEY_TMP_SIZE),
+	};
+	plan->cwd = plan->survey.cwd;
+	plan->cwd_dev = plan->survey.cwd_node.dev;
+	plan->cwd_ino = plan->survey.cwd_node.ino;
+	decide_backend(plan);
+	if (needs_entries(plan)) {
+		r = survey_list_entries(&plan->survey, err);
+		if (r < 0)
+			return r;
+	}
+	decide_stdio(plan);
+	r = plan->backend == BACKEND_NONE ? 0 : build_pen(plan);
+	if (r == 0)
+		r = plan_guarantees(plan);
+	if (r == 0)
+		r = plan_environment(plan);
+	if (r == 0)
+		r = plan_command(plan, argv);
+	return r < 0 ? err_oom(err) : 0;
+}
+
+int plan_build(struct pinfold_plan *plan, const struct pinfold_policy *policy, struct pinfold_host *host, char *const *argv,
+	       struct pinfold_error *err)
+{
+	plan->policy = policy;
+	plan->host = host;
+	return build(plan, argv, err);
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The survey: what lies on disk for this run, read once. Plain data: it can be written down (survey_write) and read back
+ * (survey_read), so that plans can be tested on worlds that this machine does not have.
+ */
+#ifndef SURVEY_SURVEY_H
+#define SURVEY_SURVEY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/identity.h"
+#include "base/strv.h"
+#include "policy/policy.h"
+
+/* What was found at a path. A path is opened again inside the pen, and refused there when device or inode differ. */
+struct survey_node {
+	uint64_t dev, ino;
+	uint32_t mode; /* st_mode; 0 = nothing there */
+	uint32_t uid, gid;
+};
+
+enum hidden_kind { HIDDEN_ABSENT, HIDDEN_DIRECTORY, HIDDEN_FILE, HIDDEN_CUT, HIDDEN_LINK, HIDDEN_KIND_COUNT };
+enum hidden_place { PLACE_HOME, PLACE_WORKTREE, PLACE_ELSEWHERE, PLACE_COUNT };
+
+struct survey_hidden {
+	const char *path;
+	enum hidden_kind kind;
+	enum hidden_place place;
+	int home;            /* index of the home, for PLACE_HOME */
+	const char *rule;    /* why: the built-in entry, or the user's pattern */
+	const char *source;  /* "built in", a file, "command line" */
+	const char *copy;    /* HIDDEN_CUT: what is shown instead */
+	struct survey_node node;
+};
+
+struct survey_home {
+	const char *path; /* canonical */
+	struct survey_node node;
+	struct strv mounts;  /* mount points below it */
+	struct strv entries; /* for the fallback without overlay and for --home hidden: visible names, filled on demand */
+};
+
+enum protected_kind { PROTECTED_ABSENT, PROTECTED_DIRECTORY, PROTECTED_FILE, PROTECTED_LINK, PROTECTED_KIND_COUNT };
+
+struct survey_protected {
+	const char *path;
+	enum protected_kind kind;
+	const char *rule, *source;
+	struct survey_node node;
+};
+
+/* A path that is made visible or writable. */
+struct survey_grant {
+	const char *path;
+	bool is_directory;
+	bool must_make; /* `--write DIR/`: made before the run */
+	const char *source;
+	struct survey_node node;
+};
+
+struct survey_cache {
+	const char *name;
+	const char *tool;  /* where the tool looks */
+	const char *store; /* the private directory bound there; NULL: none can be made, a directory of the private temp is used */
+	struct survey_node node; /* of store */
+};
+
+/* One visible entry of a home, for homes that are put together entry by entry. */
+struct survey_entry {
+	const char *path;
+	const char *target; /* of a link; else NULL */
+	bool is_directory;
+	int home;
+};
+
+enum git_kind { REPOSITORY_NONE, REPOSITORY_CLONE, REPOSITORY_OTHER, REPOSITORY_KIND_COUNT };
+
+struct survey_git {
+	enum git_kind kind;
+	const char *directory; /* the git directory */
+	struct survey_node node;
+};
+
+enum stdio_kind { STDIO_CLOSED, STDIO_FILE, STDIO_DIRECTORY, STDIO_TERMINAL, STDIO_OTHER, STDIO_KIND_COUNT };
+
+struct survey_stdio {
+	enum stdio_kind kind;
+	int flags;         /* O_ACCMODE and O_APPEND of the open file */
+	const char *path;  /* STDIO_FILE: its path, where /proc/self/fd tells one that exists */
+	struct survey_node node;
+};
+
+struct survey_terminal {
+	bool has_controlling; /* there is a controlling terminal */
+	bool is_foreground;   /* and we are in its foreground process group */
+	bool is_all;          /* and 0, 1 and 2 are all that terminal */
+	const char *path;     /* its device, for /dev/console inside */
+};
+
+struct survey_mount {
+	const char *path, *type;
+};
+
+struct survey {
+	struct arena arena;
+	struct identity who;
+	const char *cwd;
+	struct survey_node cwd_node;
+	const char *worktree;
+	struct survey_node worktree_node;
+	struct survey_git git;
+	struct survey_home home[2]; /* $HOME and the account's, where they differ */
+	size_t home_count;
+	struct survey_hidden *hidden;
+	size_t hidden_count, hidden_cap;
+	struct survey_protected *protected;
+	size_t protected_count, protected_cap;
+	struct survey_grant *writes, *reads, *sockets, *devices, *tools; /* tools: toolchain directories bound over the home */
+	size_t write_count, write_cap, read_count, read_cap, socket_count, socket_cap, device_count, device_cap, tool_count, tool_cap;
+	struct strv service_directories; /* masked whole: hold sockets of host services, outside /run, /tmp and the home */
+	struct survey_cache *caches;
+	size_t cache_count, cache_cap;
+	struct survey_mount *mounts;
+	size_t mount_count, mount_cap;
+	struct survey_stdio stdio[3];
+	struct survey_terminal terminal;
+	bool has_entries;           /* survey_list_entries has been called */
+	struct survey_entry *entries;
+	size_t entry_count, entry_cap;
+	const char *tmp;            /* --tmp DIR, canonical; NULL: private */
+	struct survey_node tmp_node;
+	struct strv run_links;      /* pairs: a link below /run that stays (current-system …), and its target */
+	const char *resolver;       /* where /etc/resolv.conf leads, if below /run; NULL otherwise */
+	bool needs_passwd_line;     /* the caller is not in /etc/passwd */
+	const char *passwd_copy, *group_copy; /* then: the files with the caller's line added */
+	struct strv environment;    /* the caller's, NAME=VALUE */
+	struct strv notes;          /* skipped paths and why, for the record's warnings */
+};
+
+/* Looks. The policy is loaded. Everything that makes the run senseless (a worktree that is refused, a cwd that is
+ * gone, a write path that does not exist) is an error here, with the hint. Makes nothing on disk, except missing cache
+ * stores and `--write DIR/`, and these only where `make` is true (not for --plan, status, config). */
+int survey_take(struct survey *survey, const struct pinfold_policy *policy, char *const *environment, bool make,
+		struct pinfold_error *err);
+void survey_free(struct survey *survey);
+
+/* Lists the visible entries of all homes: needed only where the overlay cannot be used. Entries that hold something
+ * hidden are opened up: their own entries are listed instead. Unreadable directories are left out. */
+int survey_list_entries(struct survey *survey, struct pinfold_error *err);
+
+int survey_write(const struct survey *survey, struct buf *out);
+int survey_read(struct survey *survey, const char *text, size_t length, struct pinfold_error *err);
+
+/* What a settings file shows instead of its secrets (ESCAPES: settings beside secrets). name is the path below the
+ * home (".npmrc"). Returns 1 and *ret (in the arena) when it could be cut safely, 0 when it cannot and stays hidden,
+ * or -errno. */
+int cut_settings(struct arena *arena, const char *name, const char *text, size_t length, const char **ret);
+
+#endif
