@@ -264,14 +264,15 @@ def write_variables(out, table):
         if kind in WORD_KINDS and "*" in row[1]:
             row.fail("a word has no *")
         kinds[kind].append(row[1])
-    first = [0]
+    first, initials = [0], ""
     for kind in VARIABLE_KINDS:
         if not kinds[kind]:
             raise BadRow(f"{table.path}:1: no row of kind '{kind}'")
         out.append(f"\t/* {kind} */")
         out.extend(f"\t{c_string(pattern)}," for pattern in kinds[kind])
         first.append(first[-1] + len(kinds[kind]))
-    return first
+        initials += "".join(pattern[0] for pattern in kinds[kind])
+    return first, initials
 
 
 def write_key_shapes(out, table):
@@ -332,7 +333,10 @@ def tables(data):
           Table(data, "toolchains.tsv", 2, 1), hidden)
     array(out, "struct table_protected tables_protected[]", "tables_protected_count", write_protected,
           Table(data, "protected.tsv", 5, 1))
-    first = array(out, "char *const tables_variables[]", None, write_variables, variables)
+    first, initials = array(out, "char *const tables_variables[]", None, write_variables, variables)
+    out.append("const char tables_variables_initial[] =")
+    out.extend(f"\t{c_string(initials[i:i + 100])}" for i in range(0, len(initials), 100))
+    out[-1] += ";"
     out.append("const unsigned short tables_variables_first[VARIABLE_KIND_COUNT + 1] = {")
     out.append("\t" + ", ".join(str(n) for n in first))
     out.append("};")

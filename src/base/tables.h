@@ -27,9 +27,9 @@ extern const char *const tables_base_default[TABLE_BASE_COUNT];
 
 struct table_path {
 	const char *text;     /* as written: "$CONFIG/gh", "~/.ssh", "/var/log" */
-	const char *below;    /* below the base, no leading slash: "gh"; "" for the base itself; all of it for TABLE_ROOT */
+	const char *below;    /* "gh": no leading slash; "" for the base itself; all of it for TABLE_ROOT */
 	enum table_base base;
-	bool is_glob;         /* * in one component of `below`; literal rows stand beside it, and decide where both match */
+	bool is_glob;         /* one * in a component; literal rows stand beside it, and decide where both match */
 };
 
 /* What a hidden path usually is. The survey believes what lies there; this is for names that are not there yet. */
@@ -125,6 +125,7 @@ extern const struct table_protected tables_protected[];
 extern const size_t tables_protected_count;
 /* The patterns of kind k: tables_variables[first[k]] up to, not including, [first[k + 1]]. */
 extern const char *const tables_variables[];
+extern const char tables_variables_initial[]; /* first letters, for memchr: a look at every row is too slow */
 extern const unsigned short tables_variables_first[VARIABLE_KIND_COUNT + 1];
 extern const struct table_key_shape tables_key_shapes[];
 extern const size_t tables_key_shape_count;
