@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The generated system-call filters (tools/seccomp_gen.py over data/seccomp.tsv). */
+#ifndef LINUX_SECCOMP_H
+#define LINUX_SECCOMP_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+
+/* The kernel's header of the same name, which this one hides. */
+#include_next <linux/seccomp.h>
+
+enum seccomp_program {
+	SECCOMP_BASE,      /* every run */
+	SECCOMP_ROOT,      /* added in runs started by root: set-gid bits as well */
+	SECCOMP_PROGRAM_COUNT
+};
+
+struct seccomp_filter {
+	const char *name;
+	const struct sock_filter *code;
+	unsigned short length;
+};
+
+/* For the architecture this was built for. */
+extern const struct seccomp_filter seccomp_filters[SECCOMP_PROGRAM_COUNT];
+
+/* Installs one filter on the calling thread (no_new_privs must be set); 0 or -errno. Async-signal-safe. */
+int seccomp_install(enum seccomp_program program);
+
+#endif
