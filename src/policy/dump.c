@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The effective policy as one configuration file, every value written out. One file is one layer, and has to say in one
+ * voice what several said over each other: what a later layer, or the administrator, overruled is left out.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "policy/internal.h"
+#include "policy/pattern.h"
+
+struct dumping {
+	const struct pinfold_policy *policy;
+	struct arena arena;
+};
+
+static const char *plain_path(struct dumping *dump, const char *path)
+{
+	size_t length = strlen(path);
+
+	return length > 1 && path[length - 1] == '/' ? arena_strndup(&dump->arena, path, length - 1) : path;
+}
+
+/* 1: the grant still holds, 0: it is overruled. */
+static int grant_holds(struct dumping *dump, enum policy_key key, const char *text)
+{
+	const char *path = plain_path(dump, text);
+
+	if (!path)
+		return -ENOMEM;
+	if (policy_rule(dump->policy, AXIS_READ, path, NULL, NULL) == RULE_DENY)
+		return 0;
+	return key != KEY_WRITE || policy_rule(dump->policy, AXIS_WRITE, path, NULL, NULL) != RULE_DENY;
+}
+
+/* A denial of one path that a later layer took back. A wildcard is kept whole: with the grant in the same layer it is the
+ * stricter of the two then. */
+static int denial_holds(struct dumping *dump, enum policy_key key, const char *text)
+{
+	const struct pinfold_policy *policy = dump->policy;
+	struct pattern pattern;
+
+	if (pattern_parse(&dump->arena, text, policy->worktree, policy->who.home, &pattern, NULL) < 0)
+		return -ENOMEM;
+	return !pattern.is_literal || policy_rule(policy, key == KEY_HIDE ? AXIS_READ : AXIS_WRITE, pattern.literal, NULL,
+						  NULL) == RULE_DENY;
+}
+
+static int item_holds(struct dumping *dump, enum policy_key key, const char *text)
+{
+	if (key == KEY_WRITE || key == KEY_READ)
+		return grant_holds(dump, key, text);
+	if (key == KEY_HIDE || key == KEY_PROTECT)
+		return denial_holds(dump, key, text);
+	return 1;
+}
+
+/* "NAME=absent" is the command line's alone; a file says NAME, which is stricter. */
+static const char *item_text(struct dumping *dump, enum policy_key key, const char *text)
+{
+	if (policy_keys[key].type != TYPE_NAMES)
+		return text;
+	return arena_strndup(&dump->arena, text, strcspn(text, "="));
+}
+
+static int append_item(struct dumping *dump, enum policy_key key, const char *text, json_t *seen, json_t *list)
+{
+	const char *shown = item_text(dump, key, text);
+
+	if (!shown)
+		return -ENOMEM;
+	/* Of a variable that several layers set the last one counts, so that these stay as they are. */
+	if (policy_keys[key].type != TYPE_ENVIRONMENT) {
+		if (json_object_get(seen, shown))
+			return 0;
+		if (json_object_set_new_nocheck(seen, shown, json_true()) < 0)
+			return -ENOMEM;
+	}
+	return json_append_bytes(list, shown);
+}
+
+static int fill_list(struct dumping *dump, enum policy_key key, json_t *seen, json_t *list)
+{
+	const struct policy_value *value = &dump->policy->value[key];
+	int r = list && seen ? 0 : -ENOMEM;
+
+	/* Begins with what takes the built-in row back, so that the list says all of it. */
+	if (r == 0 && policy_keys[key].type == TYPE_NAMES)
+		r = json_append_bytes(list, ACCEPT_NONE);
+	for (size_t i = 0; r >= 0 && i < value->count; i++) {
+		r = item_holds(dump, key, value->items[i].text);
+		if (r > 0)
+			r = append_item(dump, key, value->items[i].text, seen, list);
+	}
+	return r < 0 ? r : 0;
+}
+
+static json_t *list_json(struct dumping *dump, enum policy_key key)
+{
+	json_t *list = json_array(), *seen = json_object();
+	int r = fill_list(dump, key, seen, list);
+
+	json_decref(seen);
+	if (r == 0)
+		return list;
+	json_decref(list);
+	return NULL;
+}
+
+static json_t *scalar_json(enum policy_key key, const struct policy_value *value)
+{
+	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_TEXT_BYTES);
+
+	if (policy_keys[key].type == TYPE_FLAG)
+		return json_boolean(value->number);
+	if (policy_keys[key].type == TYPE_COUNT && value->number != POLICY_NONE)
+		return json_integer((json_int_t)value->number);
+	value_text(key, value->number, value->text, &text);
+	return text.error ? NULL : json_bytes(text.data ? text.data : "");
+}
+
+static int fill(struct dumping *dump, json_t *root)
+{
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < KEY_COUNT; i++) {
+		enum policy_key key = (enum policy_key)i;
+
+		if (policy_keys[key].is_command_only)
+			continue;
+		r = json_put(root, policy_keys[key].name, type_is_list(policy_keys[key].type) ? list_json(dump, key) :
+			     scalar_json(key, &dump->policy->value[key]));
+	}
+	return r;
+}
+
+int policy_dump(const struct pinfold_policy *policy, struct buf *out)
+{
+	struct dumping dump = { .policy = policy };
+	json_t *root = json_object();
+	int r = fill(&dump, root);
+	char *text = r == 0 ? json_dumps(root, JSON_INDENT(2)) : NULL;
+
+	if (text) {
+		buf_str(out, text);
+		buf_char(out, '\n');
+	}
+	json_decref(root);
+	arena_free(&dump.arena);
+	if (!text)
+		return -ENOMEM;
+	free(text);
+	return out->error;
+}
+
+/* For the sha256, at every run: each value once, lengths first so that no text can pass for another, and with each item
+ * its layer, since that decides between two rules. */
+int policy_canonical(const struct pinfold_policy *policy, struct buf *out)
+{
+	for (int key = 0; key < KEY_COUNT; key++) {
+		const struct policy_value *value = &policy->value[key];
+		const char *text = key == KEY_WORKTREE ? policy->worktree : value->text ? value->text : "";
+
+		if (key == KEY_VERBOSE)
+			continue;
+		buf_printf(out, "%s %llu %zu:%s\n", policy_keys[key].name, (unsigned long long)value->number, strlen(text),
+			   text);
+		for (size_t i = 0; i < value->count; i++)
+			buf_printf(out, "%d %zu:%s\n", (int)value->items[i].source.layer, strlen(value->items[i].text),
+				   value->items[i].text);
+	}
+	return out->error;
+}

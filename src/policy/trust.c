@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which project files the user has let loosen: per worktree the sha256 of one content. The file is
+ * {"trusted": [{"worktree": PATH, "sha256": HEX}, ...]}; a newer trust takes the place of the older one.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/path.h"
+#include "policy/internal.h"
+
+static const char trust_name[] = "trust.json";
+
+const char *trust_path(struct arena *arena, const struct identity *who)
+{
+	return who->state_home ? arena_printf(arena, "%s/pinfold/%s", who->state_home, trust_name) : NULL;
+}
+
+/* ---- reading ---- */
+
+static int broken(const char *path, int line, struct pinfold_error *err)
+{
+	err_say(err, PINFOLD_USAGE, EINVAL, "this is no list of trusted project files");
+	err_hint(err, "remove it, and trust your projects again with: pinfold trust");
+	return err_at(err, -EINVAL, path, line, NULL);
+}
+
+/* *ret: the list of entries, a new one where there is no file. */
+static int read_trust(struct arena *arena, const char *path, const char *worktree, json_t **ret,
+		      struct pinfold_error *err)
+{
+	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_CONFIG_BYTES);
+	json_error_t error;
+	json_t *root, *list;
+	int r = config_read(arena, path, worktree, &text, err);
+
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		*ret = json_array();
+		return *ret ? 0 : err_oom(err);
+	}
+	root = json_loadb(text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &error);
+	list = json_object_get(root, "trusted");
+	if (!json_is_array(list)) {
+		json_decref(root);
+		return broken(path, root ? 0 : error.line, err);
+	}
+	*ret = json_incref(list);
+	json_decref(root);
+	return 0;
+}
+
+static bool entry_is_of(struct arena *arena, const json_t *entry, const char *worktree)
+{
+	const char *path = json_text_of(arena, json_object_get(entry, "worktree"));
+
+	return path && strcmp(path, worktree) == 0;
+}
+
+static bool list_has(struct arena *arena, const json_t *list, const char *worktree, const char *sha256)
+{
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach(list, i, entry) {
+		const char *digest = json_string_value(json_object_get(entry, "sha256"));
+
+		if (digest && strcmp(digest, sha256) == 0 && entry_is_of(arena, entry, worktree))
+			return true;
+	}
+	return false;
+}
+
+bool trust_has(const char *worktree, const char *sha256, struct pinfold_error *err)
+{
+	struct arena arena = { 0 };
+	struct identity who;
+	const char *path;
+	json_t *list = NULL;
+	bool ret = false;
+
+	if (identity_read(&arena, &who) < 0) {
+		err_oom(err);
+	} else if ((path = trust_path(&arena, &who)) && read_trust(&arena, path, worktree, &list, err) == 0) {
+		ret = list_has(&arena, list, worktree, sha256);
+		json_decref(list);
+	}
+	arena_free(&arena);
+	return ret;
+}
+
+/* ---- writing ---- */
+
+static int set_entry(struct arena *arena, json_t *list, const char *worktree, const char *sha256)
+{
+	json_t *entry = json_object();
+
+	for (size_t i = json_array_size(list); i-- > 0;)
+		if (entry_is_of(arena, json_array_get(list, i), worktree))
+			json_array_remove(list, i);
+	if (json_put_bytes(entry, "worktree", worktree) < 0 || json_put(entry, "sha256", json_string(sha256)) < 0) {
+		json_decref(entry);
+		return -ENOMEM;
+	}
+	return json_array_append_new(list, entry) < 0 ? -ENOMEM : 0;
+}
+
+/* The file's directory, made where it is missing (0700, as the XDG base directories want it). */
+static int open_state(struct arena *arena, const char *directory)
+{
+	int fd = -1;
+	char *path = arena_strdup(arena, directory);
+
+	if (!path)
+		return -ENOMEM;
+	for (char *p = path + 1; fd < 0; p++) {
+		char c = *p;
+
+		if (c && c != '/')
+			continue;
+		*p = '\0';
+		if (mkdir(path, 0700) < 0 && errno != EEXIST)
+			return -errno;
+		*p = c;
+		if (c)
+			continue;
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (fd < 0)
+			return -errno;
+	}
+	return fd;
+}
+
+/* Aside and renamed: a reader sees the old file or the new one. */
+static int replace_file(int dir, const char *text)
+{
+	char name[64];
+	int r;
+	FD_CLEANUP int fd = -1;
+
+	snprintf(name, sizeof(name), ".%s.%ld", trust_name, (long)getpid());
+	unlinkat(dir, name, 0); /* left by a process that had our number and was killed */
+	fd = openat(dir, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	r = fd_write_all(fd, text, strlen(text));
+	if (r == 0 && fsync(fd) < 0)
+		r = -errno;
+	if (r == 0 && renameat(dir, name, dir, trust_name) < 0)
+		r = -errno;
+	if (r < 0)
+		unlinkat(dir, name, 0);
+	return r;
+}
+
+static int write_trust(int dir, json_t *list)
+{
+	json_t *root = json_pack("{s:O}", "trusted", list);
+	char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
+	int r = text ? replace_file(dir, text) : -ENOMEM;
+
+	free(text);
+	json_decref(root);
+	return r;
+}
+
+/* The lock is on the directory, so that two at a time both are kept and no lock file stays behind. */
+static int update(struct arena *arena, const char *path, const char *worktree, const char *sha256,
+		  struct pinfold_error *err)
+{
+	FD_CLEANUP int dir = open_state(arena, path_parent(arena, path));
+	json_t *list = NULL;
+	int r;
+
+	if (dir < 0)
+		return err_sys(err, PINFOLD_UNAVAILABLE, -dir, "write", path);
+	if (flock(dir, LOCK_EX) < 0)
+		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "lock", path);
+	r = read_trust(arena, path, worktree, &list, err);
+	if (r < 0)
+		return r;
+	r = set_entry(arena, list, worktree, sha256);
+	if (r == 0)
+		r = write_trust(dir, list);
+	json_decref(list);
+	return r < 0 ? err_sys(err, PINFOLD_UNAVAILABLE, -r, "write", path) : 0;
+}
+
+/* What is checked is what is hashed: one read. */
+static int digest_project(struct arena *arena, const char *file, const struct identity *who, char sha256[65],
+			  struct pinfold_error *err)
+{
+	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_CONFIG_BYTES);
+	char *directory = path_parent(arena, file);
+	struct setting_context context = {
+		.arena = arena, .layer = LAYER_PROJECT, .file = file, .base = directory, .home = who->home,
+		.worktree = directory,
+	};
+	struct layer layer = { 0 };
+	int r;
+
+	if (!directory)
+		return err_oom(err);
+	r = project_read(directory, path_name(file), &text, err);
+	if (r == 0)
+		return err_sys(err, PINFOLD_USAGE, ENOENT, "open", file);
+	if (r < 0)
+		return r;
+	config_digest(text.data ? text.data : "", text.len, sha256);
+	r = layer_parse(&context, text.data, text.len, &layer, NULL, err);
+	return r < 0 ? r : rules_check_layer(arena, &layer, directory, who->home, err);
+}
+
+int trust_add(const char *project_file, const char *worktree, struct pinfold_error *err)
+{
+	struct arena arena = { 0 };
+	struct identity who;
+	const char *path = NULL;
+	char sha256[65];
+	int r;
+
+	if (identity_read(&arena, &who) < 0)
+		r = err_oom(err);
+	else
+		r = digest_project(&arena, project_file, &who, sha256, err);
+	if (r == 0 && !(path = trust_path(&arena, &who)))
+		r = err_say(err, PINFOLD_UNAVAILABLE, ENOENT, "there is no home directory to keep the trust in");
+	if (r == 0)
+		r = update(&arena, path, worktree, sha256, err);
+	arena_free(&arena);
+	return r;
+}
