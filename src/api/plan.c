@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public functions of the host and the plan. */
+#include "plan/plan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "base/err.h"
+#include "base/limits.h"
+#include "base/path.h"
+#include "report/report.h"
+
+int api_give(struct buf *out, int r, char **ret, struct pinfold_error *err)
+{
+	char *text;
+
+	if (r < 0 && !out->error)
+		out->error = r;
+	text = buf_take(out, &r);
+	if (!text)
+		return err_sys(err, PINFOLD_INTERNAL, r < 0 ? -r : ENOMEM, "write the text", NULL);
+	*ret = text;
+	return 0;
+}
+
+const char *const *api_list(const struct strv *list)
+{
+	static const char *const empty[] = { NULL };
+
+	return list->n ? (const char *const *)list->v : empty;
+}
+
+/* ---- host ------------------------------------------------------------------------------------------------------ */
+
+struct pinfold_host *pinfold_host_new(void)
+{
+	struct pinfold_host *host = calloc(1, sizeof(*host));
+
+	if (host)
+		host_read(host);
+	return host;
+}
+
+struct pinfold_host *pinfold_host_free(struct pinfold_host *host)
+{
+	free(host);
+	return NULL;
+}
+
+int pinfold_host_landlock_abi(const struct pinfold_host *host)
+{
+	return host->landlock_abi;
+}
+
+/* ---- plan ------------------------------------------------------------------------------------------------------ */
+
+_Static_assert((int)STATE_HELD == (int)PINFOLD_HELD && (int)STATE_WEAKER == (int)PINFOLD_WEAKER &&
+	       (int)STATE_ABSENT == (int)PINFOLD_ABSENT && (int)STATE_NOT_ASKED == (int)PINFOLD_NOT_ASKED,
+	       "the public states are the plan's");
+
+const char *pinfold_state_name(enum pinfold_state state)
+{
+	return (unsigned)state < PINFOLD_STATE_COUNT ? guarantee_state_names[state] : "unknown";
+}
+
+int pinfold_plan_new(struct pinfold_plan **ret, const struct pinfold_policy *policy, struct pinfold_host *host,
+		     char *const argv[], bool is_preview, struct pinfold_error *err)
+{
+	struct pinfold_plan *plan;
+	int r;
+
+	if (!policy->loaded)
+		return err_say(err, PINFOLD_USAGE, EINVAL, "the policy is not loaded yet");
+	if (!argv || !argv[0])
+		return err_say(err, PINFOLD_USAGE, EINVAL, "there is no command");
+	plan = calloc(1, sizeof(*plan));
+	if (!plan)
+		return err_oom(err);
+	plan->is_preview = is_preview;
+	r = plan_build(plan, policy, host, argv, err);
+	if (r < 0)
+		pinfold_plan_free(plan);
+	else
+		*ret = plan;
+	return r;
+}
+
+struct pinfold_plan *pinfold_plan_free(struct pinfold_plan *plan)
+{
+	if (!plan)
+		return NULL;
+	if (plan->has_survey)
+		survey_free(&plan->survey);
+	arena_free(&plan->arena);
+	free(plan);
+	return NULL;
+}
+
+int pinfold_plan_guarantee(const struct pinfold_plan *plan, size_t index, struct pinfold_guarantee *ret)
+{
+	const struct guarantee_result *result;
+
+	if (index >= GUARANTEE_COUNT)
+		return -ENOENT;
+	result = &plan->guarantee[index];
+	*ret = (struct pinfold_guarantee){
+		.name = guarantee_defs[index].name,
+		.promise = guarantee_defs[index].promise,
+		.state = (enum pinfold_state)result->state,
+		.by = api_list(&result->by),
+		.why = result->why,
+		.notes = api_list(&result->notes),
+		.accepted = result->accepted,
+		.accepted_by = result->accepted_by,
+	};
+	return 0;
+}
+
+const char *pinfold_plan_warning(const struct pinfold_plan *plan, size_t index)
+{
+	return index < plan->warnings.n ? plan->warnings.v[index] : NULL;
+}
+
+int pinfold_plan_print(const struct pinfold_plan *plan, enum pinfold_format format, char **ret, struct pinfold_error *err)
+{
+	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
+	int r = format == PINFOLD_JSON ? plan_print_json(plan, &out) : plan_print_text(plan, &out);
+
+	return api_give(&out, r, ret, err);
+}
+
+int pinfold_plan_status(const struct pinfold_plan *plan, enum pinfold_format format, char **ret, struct pinfold_error *err)
+{
+	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
+	char *json;
+	int r = api_give(&out, plan_status_json(plan, &out), &json, err);
+
+	if (r < 0)
+		return r;
+	/* Written by way of what a run is told, so that both read alike. */
+	r = pinfold_status_read(json, format, ret, err);
+	free(json);
+	return r < 0 ? r : 0;
+}
+
+int pinfold_status_read(const char *text, enum pinfold_format format, char **ret, struct pinfold_error *err)
+{
+	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
+	int r = status_read(text, format, &out, err);
+	int given;
+
+	if (r < 0) {
+		buf_free(&out);
+		return r;
+	}
+	given = api_give(&out, 0, ret, err);
+	return given < 0 ? given : r;
+}
+
+int pinfold_plan_refusal(const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	return plan_refusal(plan, err);
+}
+
+/* ---- what the command can write -------------------------------------------------------------------------------- */
+
+static bool is_in_grants(const char *path, const struct survey_grant *grants, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (path_is_in(path, grants[i].path))
+			return true;
+	return false;
+}
+
+static bool is_in_caches(const struct survey *survey, const char *path)
+{
+	for (size_t i = 0; i < survey->cache_count; i++)
+		if (survey->caches[i].store && path_is_in(path, survey->caches[i].store))
+			return true;
+	return false;
+}
+
+int pinfold_plan_is_writable(const struct pinfold_plan *plan, const char *path, struct pinfold_error *err)
+{
+	const struct survey *survey = &plan->survey;
+	struct arena arena = { 0 };
+	char *real;
+	int r = path_resolve(&arena, path, &real, NULL);
+
+	if (r < 0) {
+		err_sys(err, r == -ENOMEM ? PINFOLD_INTERNAL : PINFOLD_UNAVAILABLE, -r, "open", path);
+	} else if (plan->backend == BACKEND_NONE) {
+		/* Nothing is shut, so it makes no difference where the file lies. */
+		r = 0;
+	} else {
+		/* The private temp lies over /tmp: what the command writes there never reaches the host's. */
+		r = (!policy_number(plan->policy, KEY_READ_ONLY) && path_is_in(real, survey->worktree)) ||
+		    is_in_grants(real, survey->writes, survey->write_count) || is_in_caches(survey, real) ||
+		    (survey->tmp && path_is_in(real, survey->tmp));
+	}
+	arena_free(&arena);
+	return r;
+}

@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public functions of run and outcome, and the second try.
+ *
+ * The set-up of a run is the probe of the host: a step that fails before the command has started becomes a host fact, the
+ * plan is made again without it, is asked again whether it holds what the policy asks, and only then carried out.
+ */
+#include "run/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/api.h"
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/limits.h"
+
+struct pinfold_run {
+	struct pinfold_plan *plan;
+	struct run_options options;
+	struct run_handle handle; /* descriptors -1: ended */
+	int fd;                   /* what the caller polls: the same number for every try */
+	unsigned tried;           /* a bit for each host fact that was learned from this run */
+	bool is_killed;
+};
+
+/* ---- the second try -------------------------------------------------------------------------------------------- */
+
+static int plan_again(struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	struct pinfold_plan *fresh = calloc(1, sizeof(*fresh));
+	struct pinfold_plan old;
+	int r;
+
+	if (!fresh)
+		return err_oom(err);
+	fresh->is_preview = plan->is_preview;
+	r = plan_build(fresh, plan->policy, plan->host, plan->argv.v, err);
+	if (r == 0 && plan->pass_fd_count) {
+		fresh->pass_fds = arena_memdup(&fresh->arena, plan->pass_fds, plan->pass_fd_count * sizeof(int));
+		fresh->pass_fd_count = plan->pass_fd_count;
+		r = fresh->pass_fds ? 0 : err_oom(err);
+	}
+	if (r == 0) {
+		/* The caller's pointer stays what it is, and now means the plan that is carried out. */
+		old = *plan;
+		*plan = *fresh;
+		*fresh = old;
+	}
+	pinfold_plan_free(fresh);
+	return r;
+}
+
+/*
+ * A try failed before the command ran: make a new plan if the machine turned out to lack something that was not known.
+ * Each fact counts once, so this ends. 1: run again; 0: the result stands, with the error of the new plan in it where
+ * that could not be made or is refused.
+ */
+static bool try_again(struct pinfold_plan *plan, struct run_result *result, unsigned *tried)
+{
+	unsigned bit;
+
+	if (result->ran || result->fact < 0 || result->fact >= FACT_COUNT)
+		return false;
+	bit = 1u << result->fact;
+	if (*tried & bit)
+		return false;
+	*tried |= bit;
+	host_learn(plan->host, (enum host_fact)result->fact, result->error.operation, result->error.object,
+		   result->error.errnum);
+	return plan_again(plan, &result->error) == 0 && plan_refusal(plan, &result->error) == 0;
+}
+
+/* ---- options --------------------------------------------------------------------------------------------------- */
+
+static int check_fd(int fd, struct pinfold_error *err)
+{
+	if (fcntl(fd, F_GETFD) >= 0)
+		return 0;
+	return err_say(err, PINFOLD_USAGE, EBADF, "descriptor %d is not open", fd);
+}
+
+static int take_pass_fds(struct pinfold_plan *plan, const int *fds, size_t count, struct pinfold_error *err)
+{
+	int r;
+
+	if (count > LIMIT_PASS_FDS)
+		return err_say(err, PINFOLD_USAGE, EINVAL, "more than %d descriptors to pass", LIMIT_PASS_FDS);
+	for (size_t i = 0; i < count; i++)
+		if ((r = check_fd(fds[i], err)) < 0)
+			return r;
+	plan->pass_fds = count ? arena_memdup(&plan->arena, fds, count * sizeof(*fds)) : NULL;
+	plan->pass_fd_count = count;
+	return count && !plan->pass_fds ? err_oom(err) : 0;
+}
+
+static int take_options(struct pinfold_plan *plan, const struct pinfold_run_options *options, struct run_options *ret,
+			struct pinfold_error *err)
+{
+	struct run_options checked = { .stdio = { -1, -1, -1 } };
+	int r;
+
+	if (options && options->size != sizeof(*options))
+		return err_say(err, PINFOLD_USAGE, EINVAL, "run options of %zu bytes are of another version", options->size);
+	for (int i = 0; options && i < 3; i++) {
+		if (options->stdio[i] >= 0 && (r = check_fd(options->stdio[i], err)) < 0)
+			return r;
+		checked.stdio[i] = options->stdio[i];
+	}
+	r = take_pass_fds(plan, options ? options->pass_fds : NULL, options ? options->pass_fd_count : 0, err);
+	if (r == 0)
+		*ret = checked;
+	return r;
+}
+
+/* ---- in this process ------------------------------------------------------------------------------------------- */
+
+static struct run_result no_result(const struct pinfold_error *error)
+{
+	return (struct run_result){ .code = -1, .fact = -1, .error = *error };
+}
+
+static int give_outcome(const struct pinfold_plan *plan, char *const argv[], const struct run_result *result,
+			struct pinfold_outcome **ret, struct pinfold_error *err)
+{
+	struct pinfold_outcome *outcome = outcome_make(plan, argv, result);
+
+	if (!outcome)
+		return err_oom(err);
+	*ret = outcome;
+	return 0;
+}
+
+int pinfold_run_here(struct pinfold_plan *plan, const struct pinfold_run_options *options, struct pinfold_outcome **ret,
+		     struct pinfold_error *err)
+{
+	struct run_result result = { .code = -1, .fact = -1 };
+	struct run_options checked;
+	unsigned tried = 0;
+	int r = take_options(plan, options, &checked, err);
+
+	if (r < 0)
+		return r;
+	checked.own_terminal = true;
+	if (plan_refusal(plan, &result.error) == 0) {
+		do {
+			r = run_here(plan, &checked, &result);
+			if (r < 0)
+				return err_sys(err, PINFOLD_INTERNAL, -r, "run the command", NULL);
+		} while (try_again(plan, &result, &tried));
+	}
+	return give_outcome(plan, NULL, &result, ret, err);
+}
+
+/* ---- beside this process --------------------------------------------------------------------------------------- */
+
+/* Starts one try. The descriptor that the caller polls keeps its number: a poll set stays valid over a second try. */
+static int start_try(struct pinfold_run *run, struct pinfold_error *err)
+{
+	struct run_handle handle;
+	int r = run_start(run->plan, &run->options, &handle, err);
+
+	if (r < 0)
+		return r;
+	if (run->fd < 0) {
+		run->fd = handle.result_fd;
+	} else if (dup3(handle.result_fd, run->fd, O_CLOEXEC) < 0) {
+		r = -errno;
+		close(handle.control_fd);
+		close(handle.result_fd);
+		return err_sys(err, PINFOLD_UNAVAILABLE, -r, "dup3", NULL);
+	} else {
+		close(handle.result_fd);
+	}
+	run->handle = handle;
+	run->handle.result_fd = run->fd;
+	return 0;
+}
+
+int pinfold_run_start(struct pinfold_run **ret, struct pinfold_plan *plan, const struct pinfold_run_options *options,
+		      struct pinfold_error *err)
+{
+	struct pinfold_run *run;
+	struct run_options checked;
+	int r = take_options(plan, options, &checked, err);
+
+	if (r == 0)
+		r = plan_refusal(plan, err);
+	if (r < 0)
+		return r;
+	run = calloc(1, sizeof(*run));
+	if (!run)
+		return err_oom(err);
+	run->plan = plan;
+	run->options = checked;
+	run->fd = run->handle.control_fd = run->handle.result_fd = -1;
+	r = start_try(run, err);
+	if (r < 0)
+		free(run);
+	else
+		*ret = run;
+	return r;
+}
+
+int pinfold_run_fd(const struct pinfold_run *run)
+{
+	return run->fd;
+}
+
+static int wait_readable(int fd, int timeout_ms, struct pinfold_error *err)
+{
+	struct pollfd poller = { .fd = fd, .events = POLLIN };
+	int n = poll(&poller, 1, timeout_ms);
+
+	if (n > 0)
+		return 0;
+	return n == 0 || errno == EINTR ? err_sys(err, PINFOLD_UNAVAILABLE, ETIMEDOUT, "wait for the run", NULL) :
+					  err_sys(err, PINFOLD_INTERNAL, errno, "poll", NULL);
+}
+
+/* The end of one try; afterwards the run has no process any more. */
+static void read_result(struct pinfold_run *run, struct run_result *ret)
+{
+	ssize_t n = fd_read_all(run->fd, ret, sizeof(*ret));
+
+	if (n != (ssize_t)sizeof(*ret)) {
+		*ret = (struct run_result){ .code = -1, .fact = -1 };
+		err_say(&ret->error, PINFOLD_INTERNAL, EIO, "the supervisor of the run ended without a result");
+	}
+	fd_close(&run->handle.control_fd);
+}
+
+int pinfold_run_wait(struct pinfold_run *run, int timeout_ms, struct pinfold_outcome **ret, struct pinfold_error *err)
+{
+	struct run_result result;
+	int r;
+
+	if (run->fd < 0)
+		return err_say(err, PINFOLD_USAGE, EINVAL, "the outcome of this run was handed over");
+	for (;;) {
+		r = wait_readable(run->fd, timeout_ms, err);
+		if (r < 0)
+			return r;
+		read_result(run, &result);
+		if (run->is_killed || !try_again(run->plan, &result, &run->tried))
+			break;
+		r = start_try(run, &result.error);
+		if (r < 0)
+			break;
+	}
+	r = give_outcome(run->plan, NULL, &result, ret, err);
+	if (r == 0)
+		fd_close(&run->fd);
+	return r;
+}
+
+void pinfold_run_kill(struct pinfold_run *run)
+{
+	run->is_killed = true;
+	fd_close(&run->handle.control_fd);
+}
+
+struct pinfold_run *pinfold_run_free(struct pinfold_run *run)
+{
+	struct run_result result;
+
+	if (!run)
+		return NULL;
+	if (run->fd >= 0) {
+		pinfold_run_kill(run);
+		read_result(run, &result);
+		fd_close(&run->fd);
+	}
+	free(run);
+	return NULL;
+}
+
+/* ---- outcome --------------------------------------------------------------------------------------------------- */
+
+int pinfold_outcome_failure(struct pinfold_outcome **ret, const struct pinfold_plan *plan, char *const argv[],
+			    const struct pinfold_error *error, struct pinfold_error *err)
+{
+	struct run_result result = no_result(error);
+
+	return give_outcome(plan, argv, &result, ret, err);
+}
+
+struct pinfold_outcome *pinfold_outcome_free(struct pinfold_outcome *outcome)
+{
+	if (outcome)
+		outcome_destroy(outcome);
+	return NULL;
+}
+
+int pinfold_outcome_status(const struct pinfold_outcome *outcome)
+{
+	return outcome_status(&outcome->result);
+}
+
+bool pinfold_outcome_ran(const struct pinfold_outcome *outcome)
+{
+	return outcome->result.ran;
+}
+
+bool pinfold_outcome_timed_out(const struct pinfold_outcome *outcome)
+{
+	return outcome->result.timed_out;
+}
+
+const struct pinfold_error *pinfold_outcome_error(const struct pinfold_outcome *outcome)
+{
+	return outcome->result.error.code == PINFOLD_OK ? NULL : &outcome->result.error;
+}
+
+int pinfold_outcome_guarantee(const struct pinfold_outcome *outcome, size_t index, struct pinfold_guarantee *ret)
+{
+	const struct outcome_guarantee *guarantee;
+
+	if (!outcome->has_plan || index >= GUARANTEE_COUNT)
+		return -ENOENT;
+	guarantee = &outcome->guarantee[index];
+	*ret = (struct pinfold_guarantee){
+		.name = guarantee_defs[index].name,
+		.promise = guarantee_defs[index].promise,
+		.state = (enum pinfold_state)guarantee->state,
+		.by = guarantee->by,
+		.why = guarantee->why,
+		.notes = guarantee->notes,
+		.accepted = guarantee->accepted,
+		.accepted_by = guarantee->accepted_by,
+	};
+	return 0;
+}
+
+int pinfold_outcome_json(const struct pinfold_outcome *outcome, char **ret, struct pinfold_error *err)
+{
+	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
+
+	return api_give(&out, record_json(outcome, &out), ret, err);
+}

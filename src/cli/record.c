@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The record's file. A program that runs many commands keeps its records in a place that no command can reach: one that
+ * could write them could forge what happened to it, and a link or a FIFO put in their place would lead our writing
+ * elsewhere or make it wait for ever.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static int fail(struct pinfold_error *err, int errnum, const char *operation, const char *object)
+{
+	*err = (struct pinfold_error){ .code = PINFOLD_USAGE, .errnum = errnum };
+	snprintf(err->operation, sizeof(err->operation), "%s", operation);
+	snprintf(err->object, sizeof(err->object), "%s", object);
+	snprintf(err->key, sizeof(err->key), "--record");
+	return -errnum;
+}
+
+static int open_descriptor(struct record_file *file, int fd, const char *target, struct pinfold_error *err)
+{
+	int flags = fd >= 0 ? fcntl(fd, F_GETFD) : -1;
+
+	if (fd < 0)
+		return usage_error(err, "--record: '%.64s' is no descriptor", target);
+	/* The command must not find it open. */
+	if (flags < 0 || fcntl(fd, F_SETFD, flags | FD_CLOEXEC) < 0)
+		return fail(err, errno, "write to", target);
+	*file = (struct record_file){ .fd = fd };
+	return 0;
+}
+
+static int check_place(const struct pinfold_plan *plan, const char *target, struct pinfold_error *err)
+{
+	int r = plan ? pinfold_plan_is_writable(plan, target, err) : 0;
+
+	if (r <= 0)
+		return r;
+	usage_error(err, "--record: the command could write to '%.512s'", target);
+	usage_hint(err, "keep records outside the worktree and every other writable path");
+	return -EINVAL;
+}
+
+int record_open(struct record_file *file, const char *target, const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	struct stat st;
+	int fd, r;
+
+	*file = (struct record_file){ .fd = -1 };
+	if (!target)
+		return 0;
+	fd = descriptor_of(target);
+	if (fd != -1)
+		return open_descriptor(file, fd, target, err);
+	r = check_place(plan, target, err);
+	if (r < 0)
+		return r;
+	/* Not truncated yet: the last record stays until this one is there. O_NONBLOCK: a FIFO must not make us wait. */
+	fd = open(target, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return fail(err, errno, "open", target);
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return usage_error(err, "--record: '%.512s' is no regular file", target);
+	}
+	*file = (struct record_file){ .fd = fd, .is_ours = true };
+	return 0;
+}
+
+static int write_all(int fd, const char *text, size_t len)
+{
+	while (len > 0) {
+		ssize_t n = write(fd, text, len);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : -EIO;
+		text += n;
+		len -= (size_t)n;
+	}
+	return 0;
+}
+
+int record_write(struct record_file *file, const struct pinfold_outcome *outcome, struct pinfold_error *err)
+{
+	char *text;
+	int r;
+
+	if (file->fd < 0)
+		return 0;
+	r = pinfold_outcome_json(outcome, &text, err);
+	if (r < 0)
+		return r;
+	r = file->is_ours && ftruncate(file->fd, 0) < 0 ? -errno : write_all(file->fd, text, strlen(text));
+	free(text);
+	return r < 0 ? fail(err, -r, "write", "the record") : 0;
+}
+
+void record_close(struct record_file *file)
+{
+	if (file->is_ours && file->fd >= 0)
+		close(file->fd);
+	file->fd = -1;
+}

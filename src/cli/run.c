@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `pinfold run`: one command in the pen. A run that works prints nothing. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* ---- what is said ---------------------------------------------------------------------------------------------- */
+
+static bool is_open(const struct pinfold_guarantee *guarantee)
+{
+	return guarantee->state == PINFOLD_WEAKER || guarantee->state == PINFOLD_ABSENT;
+}
+
+static void say_guarantee(const struct pinfold_guarantee *guarantee)
+{
+	say("%s: %s%s%s", guarantee->name, pinfold_state_name(guarantee->state), guarantee->why ? ": " : "",
+	    guarantee->why ? guarantee->why : "");
+}
+
+static bool has_mode(struct session *session, const char *mode)
+{
+	const char *word = pinfold_policy_get(session->policy, "mode");
+
+	return word && strcmp(word, mode) == 0;
+}
+
+static bool is_verbose(struct session *session)
+{
+	const char *word = pinfold_policy_get(session->policy, "verbose");
+
+	return word && strcmp(word, "true") == 0;
+}
+
+/* Before the command starts. *ret_said: a bit for each guarantee that was named as open. */
+static void say_plan(struct session *session, const struct request *request, unsigned *ret_said)
+{
+	bool is_auto = has_mode(session, "auto") && !request->is_quiet;
+	struct pinfold_guarantee guarantee;
+	const char *warning;
+
+	*ret_said = 0;
+	if (has_mode(session, "off"))
+		say("warning: the command runs without any confinement (mode off)");
+	for (size_t i = 0; pinfold_plan_guarantee(session->plan, i, &guarantee) == 0; i++) {
+		if (!is_verbose(session) && !(is_auto && is_open(&guarantee)))
+			continue;
+		say_guarantee(&guarantee);
+		*ret_said |= is_open(&guarantee) ? 1u << i : 0;
+	}
+	for (size_t i = 0; is_verbose(session) && (warning = pinfold_plan_warning(session->plan, i)); i++)
+		say("warning: %s", warning);
+}
+
+/* What the set-up found out is said late, but said: the plan was made again without it. */
+static void say_late(struct session *session, const struct request *request, const struct pinfold_outcome *outcome,
+		     unsigned said)
+{
+	struct pinfold_guarantee guarantee;
+
+	if (request->is_quiet || !pinfold_outcome_ran(outcome) || !(has_mode(session, "auto") || is_verbose(session)))
+		return;
+	for (size_t i = 0; pinfold_outcome_guarantee(outcome, i, &guarantee) == 0; i++)
+		if (is_open(&guarantee) && !(said & 1u << i))
+			say_guarantee(&guarantee);
+}
+
+static void say_outcome(const struct request *request, const struct pinfold_outcome *outcome)
+{
+	const struct pinfold_error *error = pinfold_outcome_error(outcome);
+	struct pinfold_error quiet;
+
+	if (pinfold_outcome_timed_out(outcome))
+		say("the time limit ended the run");
+	if (!error)
+		return;
+	quiet = *error;
+	if (request->is_quiet)
+		quiet.hint[0] = '\0';
+	say_error(&quiet);
+}
+
+/* ---- the ways it ends ------------------------------------------------------------------------------------------ */
+
+/* The record is the last thing that is done. If it fails after the command ran, the command's status stays. */
+static int finish(const struct request *request, struct record_file *file, const struct pinfold_outcome *outcome)
+{
+	struct pinfold_error error;
+	int status = pinfold_outcome_status(outcome);
+
+	say_outcome(request, outcome);
+	if (record_write(file, outcome, &error) < 0) {
+		say_error(&error);
+		status = pinfold_outcome_ran(outcome) ? status : EXIT_REFUSED;
+	}
+	record_close(file);
+	return status;
+}
+
+/* Nothing ran: the message, and a record that says so, where one was asked for. */
+static int fail(const struct request *request, struct record_file *file, const struct pinfold_plan *plan,
+		const struct pinfold_error *error)
+{
+	struct pinfold_outcome *outcome;
+	struct pinfold_error second;
+	int status;
+
+	if (file->fd < 0 && request->record && record_open(file, request->record, plan, &second) < 0)
+		say_error(&second);
+	if (pinfold_outcome_failure(&outcome, plan, request->rest, error, &second) < 0)
+		return say_error(error);
+	status = finish(request, file, outcome);
+	pinfold_outcome_free(outcome);
+	return status;
+}
+
+static int print_plan(const struct request *request, struct session *session)
+{
+	struct pinfold_error error;
+	int refused = pinfold_plan_refusal(session->plan, &error);
+	struct pinfold_error second;
+	char *text;
+
+	if (pinfold_plan_print(session->plan, request->is_json ? PINFOLD_JSON : PINFOLD_TEXT, &text, &second) < 0)
+		return say_error(&second);
+	if (print_text(text) != EXIT_YES)
+		return EXIT_REFUSED;
+	return refused < 0 ? say_error(&error) : EXIT_YES;
+}
+
+/* ---- the run --------------------------------------------------------------------------------------------------- */
+
+static int run_plan(const struct request *request, struct session *session)
+{
+	struct pinfold_run_options options = PINFOLD_RUN_OPTIONS_INIT;
+	struct record_file file = { .fd = -1 };
+	struct pinfold_outcome *outcome;
+	struct pinfold_error error;
+	unsigned said;
+	int status;
+
+	if (record_open(&file, request->record, session->plan, &error) < 0)
+		return say_error(&error);
+	options.pass_fds = request->pass_fds;
+	options.pass_fd_count = request->pass_fd_count;
+	say_plan(session, request, &said);
+	if (pinfold_run_here(session->plan, &options, &outcome, &error) < 0)
+		return fail(request, &file, session->plan, &error);
+	say_late(session, request, outcome, said);
+	status = finish(request, &file, outcome);
+	pinfold_outcome_free(outcome);
+	return status;
+}
+
+static int check_request(const struct request *request, struct pinfold_error *err)
+{
+	if (!request->rest[0]) {
+		usage_error(err, "run: there is no command");
+		usage_hint(err, "pinfold run [OPTION...] [--] COMMAND [ARG...]");
+		return -1;
+	}
+	if (request->is_json && !request->is_plan)
+		return usage_error(err, "--json belongs to --plan; --record writes what happened");
+	return 0;
+}
+
+static int run_request(const struct request *request)
+{
+	struct record_file file = { .fd = -1 };
+	struct session session = { 0 };
+	struct pinfold_error error;
+	int status;
+
+	if (check_request(request, &error) < 0)
+		return fail(request, &file, NULL, &error);
+	if (session_open(&session, request, &error) < 0 ||
+	    session_plan(&session, request->rest, request->is_plan, &error) < 0)
+		status = fail(request, &file, NULL, &error);
+	else
+		status = request->is_plan ? print_plan(request, &session) : run_plan(request, &session);
+	session_close(&session);
+	return status;
+}
+
+int run_command(const struct command *command, char **argv)
+{
+	struct record_file file = { .fd = -1 };
+	struct request request;
+	struct pinfold_error error;
+	int status;
+
+	if (request_parse(&request, command->where, argv, &error) < 0)
+		status = fail(&request, &file, NULL, &error);
+	else
+		status = request.is_help ? help_of(command) : run_request(&request);
+	request_free(&request);
+	return status;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the words of a command line to a loaded policy, a host and a plan. */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+int descriptor_of(const char *text)
+{
+	char *end;
+	long fd;
+
+	if (strncmp(text, "fd:", 3) != 0)
+		return -1;
+	text += 3;
+	errno = 0;
+	fd = strtol(text, &end, 10);
+	return text[0] >= '0' && text[0] <= '9' && !*end && !errno && fd <= INT_MAX ? (int)fd : -2;
+}
+
+static int out_of_memory(struct pinfold_error *err)
+{
+	*err = (struct pinfold_error){ .code = PINFOLD_INTERNAL, .errnum = ENOMEM };
+	return -ENOMEM;
+}
+
+/* The directory comes first, whatever its place: paths of other options are relative to it, as with git and make. */
+static int change_directory(const char *directory, struct pinfold_error *err)
+{
+	int r = !directory || chdir(directory) == 0 ? 0 : -errno;
+
+	if (r < 0) {
+		*err = (struct pinfold_error){ .code = PINFOLD_USAGE, .errnum = -r };
+		snprintf(err->operation, sizeof(err->operation), "change to");
+		snprintf(err->object, sizeof(err->object), "%s", directory);
+	}
+	return r;
+}
+
+static int set_config(struct pinfold_policy *policy, const char *config, struct pinfold_error *err)
+{
+	int fd = config ? descriptor_of(config) : -1;
+
+	if (!config)
+		return 0;
+	if (fd == -2)
+		return usage_error(err, "--config: '%.64s' is no descriptor", config);
+	return fd >= 0 ? pinfold_policy_config_fd(policy, fd, err) : pinfold_policy_config_file(policy, config, err);
+}
+
+int session_open(struct session *session, const struct request *request, struct pinfold_error *err)
+{
+	int r;
+
+	*session = (struct session){ .policy = pinfold_policy_new(), .host = pinfold_host_new() };
+	if (!session->policy || !session->host)
+		return out_of_memory(err);
+	r = change_directory(request->directory, err);
+	if (r == 0)
+		r = set_config(session->policy, request->config, err);
+	for (size_t i = 0; r == 0 && i < request->setting_count; i++)
+		r = pinfold_policy_set(session->policy, request->settings[i].name, request->settings[i].text, err);
+	return r == 0 ? pinfold_policy_load(session->policy, NULL, err) : r;
+}
+
+int session_plan(struct session *session, char *const argv[], bool is_preview, struct pinfold_error *err)
+{
+	return pinfold_plan_new(&session->plan, session->policy, session->host, argv, is_preview, err);
+}
+
+void session_close(struct session *session)
+{
+	session->plan = pinfold_plan_free(session->plan);
+	session->policy = pinfold_policy_free(session->policy);
+	session->host = pinfold_host_free(session->host);
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `pinfold status`: inside a run what it may do, outside what a run here would hold. It informs and proves nothing. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static enum pinfold_format format_of(const struct request *request)
+{
+	return request->is_json ? PINFOLD_JSON : PINFOLD_TEXT;
+}
+
+static int inside(const struct request *request, const char *value)
+{
+	struct pinfold_error error;
+	char *text;
+	int confined = pinfold_status_read(value, format_of(request), &text, &error);
+
+	if (confined < 0)
+		return say_error(&error);
+	if (print_text(text) != EXIT_YES)
+		return EXIT_REFUSED;
+	return confined ? EXIT_YES : EXIT_NO;
+}
+
+static int print_outside(const struct request *request, const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	bool is_refused = pinfold_plan_refusal(plan, err) < 0;
+	char *text;
+
+	if (pinfold_plan_status(plan, format_of(request), &text, err) < 0)
+		return say_error(err);
+	if (request->is_json)
+		printf("{\"confined\":false,\"refused\":%s,\"run\":%.*s}\n", is_refused ? "true" : "false",
+		       (int)strcspn(text, "\n"), text);
+	else
+		printf("not confined; a run here %s:\n%s", is_refused ? "would be refused" : "would have", text);
+	free(text);
+	return print_end() == EXIT_YES ? EXIT_NO : EXIT_REFUSED;
+}
+
+static int outside(const struct request *request)
+{
+	static char word[] = "true";
+	char *const command[] = { word, NULL };
+	struct session session = { 0 };
+	struct pinfold_error error;
+	int status;
+
+	if (session_open(&session, request, &error) < 0 || session_plan(&session, command, true, &error) < 0)
+		status = say_error(&error);
+	else
+		status = print_outside(request, session.plan, &error);
+	session_close(&session);
+	return status;
+}
+
+int status_command(const struct command *command, char **argv)
+{
+	const char *value = getenv("PINFOLD_STATUS");
+	struct request request;
+	struct pinfold_error error;
+	int r = request_parse(&request, command->where, argv, &error);
+	int status;
+
+	if (r == 0 && request.rest[0])
+		r = usage_error(&error, "status: '%.64s' is one word too many", request.rest[0]);
+	status = request_end(command, &request, r, &error);
+	if (status < 0)
+		status = value && *value ? inside(&request, value) : outside(&request);
+	request_free(&request);
+	return status;
+}

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The refusal: what is not held, why, and the one complete line that would accept it. People give a tool up that says
+ * no without saying what yes would cost.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "plan/plan.h"
+
+/* A command that is longer is only called COMMAND in the hint, which has to stay one line. */
+enum { COMMAND_SHOWN = 200, TEXT_MAX = 4096 };
+
+static bool is_open(const struct guarantee_result *result)
+{
+	return (result->state == STATE_WEAKER || result->state == STATE_ABSENT) && !result->accepted;
+}
+
+static size_t count_open(const struct pinfold_plan *plan, enum guarantee_state state)
+{
+	size_t count = 0;
+
+	for (int i = 0; i < GUARANTEE_COUNT; i++)
+		count += is_open(&plan->guarantee[i]) && plan->guarantee[i].state == state;
+	return count;
+}
+
+static void add_reasons(struct buf *text, const struct pinfold_plan *plan)
+{
+	const char *separator = "refused: ";
+
+	for (int i = 0; i < GUARANTEE_COUNT; i++) {
+		const struct guarantee_result *result = &plan->guarantee[i];
+
+		if (!is_open(result))
+			continue;
+		buf_printf(text, "%s%s is %s here", separator, guarantee_defs[i].name,
+			   guarantee_state_names[result->state]);
+		if (result->why)
+			buf_printf(text, ": %s", result->why);
+		separator = "; ";
+	}
+}
+
+/* services,processes=absent for a command line; "services" for a file, which must not accept what is absent. */
+static void add_names(struct buf *text, const struct pinfold_plan *plan, bool is_file)
+{
+	const char *separator = "";
+
+	for (int i = 0; i < GUARANTEE_COUNT; i++) {
+		const struct guarantee_result *result = &plan->guarantee[i];
+		bool is_absent = result->state == STATE_ABSENT;
+
+		if (!is_open(result) || (is_file && is_absent))
+			continue;
+		buf_printf(text, is_file ? "%s\"%s\"" : "%s%s", separator, guarantee_defs[i].name);
+		buf_str(text, is_absent ? "=absent" : "");
+		separator = is_file ? ", " : ",";
+	}
+}
+
+static void add_command(struct buf *text, const struct strv *argv)
+{
+	BUF_CLEANUP struct buf command = BUF_INIT(COMMAND_SHOWN);
+
+	for (size_t i = 0; i < argv->n; i++) {
+		buf_char(&command, ' ');
+		buf_shell(&command, argv->v[i]);
+	}
+	buf_str(text, command.error || !command.data ? " COMMAND" : command.data);
+}
+
+static const char *user_file(const struct pinfold_policy *policy)
+{
+	for (size_t i = 0; i < policy->file_count; i++)
+		if (policy->files[i].layer == LAYER_USER)
+			return policy->files[i].path;
+	return NULL;
+}
+
+static void add_acceptance(struct buf *text, const struct pinfold_plan *plan)
+{
+	const char *file = user_file(plan->policy);
+
+	buf_str(text, "to run anyway: pinfold run --accept ");
+	add_names(text, plan, false);
+	buf_str(text, " --");
+	add_command(text, &plan->argv);
+	if (!file || count_open(plan, STATE_WEAKER) == 0)
+		return;
+	buf_str(text, count_open(plan, STATE_ABSENT) ? " (what is weaker, for good, in " : " (for good, in ");
+	buf_printf(text, "%s: \"accept\": [", file);
+	add_names(text, plan, true);
+	buf_str(text, "])");
+}
+
+int plan_refusal(const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	BUF_CLEANUP struct buf reasons = BUF_INIT(TEXT_MAX);
+	BUF_CLEANUP struct buf acceptance = BUF_INIT(TEXT_MAX);
+	int r;
+
+	if (policy_number(plan->policy, KEY_MODE) != MODE_REQUIRED ||
+	    count_open(plan, STATE_WEAKER) + count_open(plan, STATE_ABSENT) == 0)
+		return 0;
+	/* A text that is too long is still a refusal: the buffers keep what fitted. */
+	add_reasons(&reasons, plan);
+	add_acceptance(&acceptance, plan);
+	r = err_say(err, PINFOLD_REFUSED, EPERM, "%s", reasons.data ? reasons.data : "refused: out of memory");
+	if (acceptance.data)
+		err_hint(err, "%s", acceptance.data);
+	return r;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An outcome is made once, after the run, by copying the few things that the record needs. */
+#include "report/outcome.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+
+static int copy_list(struct arena *arena, char *const *from, size_t count, struct strv *ret)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strv_add(arena, ret, from[i]) < 0)
+			return -1;
+	return 0;
+}
+
+/* NULL stays NULL and is no failure. */
+static int copy_text(struct arena *arena, const char *from, const char **ret)
+{
+	*ret = from ? arena_strdup(arena, from) : NULL;
+	return from && !*ret ? -1 : 0;
+}
+
+static const char *const *copy_vector(struct arena *arena, const struct strv *list)
+{
+	const char **copy = ARENA_ARRAY(arena, const char *, list->n + 1);
+
+	for (size_t i = 0; copy && i < list->n; i++)
+		if (copy_text(arena, list->v[i], &copy[i]) < 0)
+			return NULL;
+	return copy;
+}
+
+static int copy_guarantees(struct pinfold_outcome *outcome, const struct pinfold_plan *plan)
+{
+	struct arena *arena = &outcome->arena;
+
+	for (int i = 0; i < GUARANTEE_COUNT; i++) {
+		const struct guarantee_result *from = &plan->guarantee[i];
+		struct outcome_guarantee *to = &outcome->guarantee[i];
+
+		to->state = from->state;
+		to->accepted = from->accepted;
+		to->by = copy_vector(arena, &from->by);
+		to->notes = copy_vector(arena, &from->notes);
+		if (!to->by || !to->notes || copy_text(arena, from->why, &to->why) < 0 ||
+		    copy_text(arena, from->accepted_by, &to->accepted_by) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int copy_files(struct pinfold_outcome *outcome, const struct pinfold_policy *policy)
+{
+	struct arena *arena = &outcome->arena;
+
+	outcome->files = ARENA_ARRAY(arena, struct outcome_file, policy->file_count + 1);
+	for (size_t i = 0; outcome->files && i < policy->file_count; i++) {
+		const struct policy_file *from = &policy->files[i];
+		struct outcome_file *to = &outcome->files[outcome->file_count];
+
+		if (!from->exists)
+			continue;
+		to->layer = report_layer_names[from->layer];
+		to->is_project = from->layer == LAYER_PROJECT;
+		to->is_trusted = from->trusted;
+		if (copy_text(arena, from->path, &to->path) < 0 || copy_text(arena, from->sha256, &to->sha256) < 0)
+			return -1;
+		outcome->file_count++;
+	}
+	return outcome->files ? 0 : -1;
+}
+
+/* A project's key that was left out is a warning of the record: it was asked for and is not in force. */
+static int add_ignored(struct pinfold_outcome *outcome, const struct pinfold_policy *policy)
+{
+	for (size_t i = 0; i < policy->ignored_count; i++) {
+		const struct policy_ignored *ignored = &policy->ignored[i];
+		char *line = arena_printf(&outcome->arena, "%s:%d: '%s' would loosen and was left out: the file is not trusted",
+					  ignored->file, ignored->line, ignored->key);
+
+		if (strv_add_owned(&outcome->arena, &outcome->warnings, line) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int copy_policy(struct pinfold_outcome *outcome, const struct pinfold_policy *policy)
+{
+	struct arena *arena = &outcome->arena;
+
+	outcome->mode = policy_keys[KEY_MODE].words[policy_number(policy, KEY_MODE)];
+	if (copy_text(arena, policy->cwd, &outcome->cwd) < 0 ||
+	    copy_text(arena, policy->worktree, &outcome->worktree) < 0 ||
+	    copy_text(arena, policy->sha256, &outcome->policy_sha256) < 0 || copy_files(outcome, policy) < 0)
+		return -1;
+	return add_ignored(outcome, policy);
+}
+
+static int copy_plan(struct pinfold_outcome *outcome, const struct pinfold_plan *plan)
+{
+	struct arena *arena = &outcome->arena;
+
+	outcome->has_plan = true;
+	outcome->backend = plan->backend == BACKEND_NONE ? "none" : "namespaces";
+	outcome->landlock_abi = plan->host->landlock_abi;
+	if (copy_policy(outcome, plan->policy) < 0 || copy_guarantees(outcome, plan) < 0 ||
+	    copy_text(arena, plan->host->kernel, &outcome->kernel) < 0 ||
+	    copy_list(arena, plan->removed.v, plan->removed.n, &outcome->removed) < 0 ||
+	    copy_list(arena, plan->argv.v, plan->argv.n, &outcome->command) < 0)
+		return -1;
+	return copy_list(arena, plan->warnings.v, plan->warnings.n, &outcome->warnings);
+}
+
+static int copy_argv(struct pinfold_outcome *outcome, char *const argv[])
+{
+	size_t count = 0;
+
+	while (argv && argv[count])
+		count++;
+	return copy_list(&outcome->arena, argv, count, &outcome->command);
+}
+
+struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[], const struct run_result *result)
+{
+	struct pinfold_outcome *outcome = calloc(1, sizeof(*outcome));
+
+	if (!outcome)
+		return NULL;
+	outcome->result = *result;
+	if ((plan ? copy_plan(outcome, plan) : copy_argv(outcome, argv)) < 0) {
+		outcome_destroy(outcome);
+		return NULL;
+	}
+	return outcome;
+}
+
+void outcome_destroy(struct pinfold_outcome *outcome)
+{
+	arena_free(&outcome->arena);
+	free(outcome);
+}
+
+int outcome_status(const struct run_result *result)
+{
+	if (!result->ran && result->error.code == PINFOLD_NOT_FOUND)
+		return 127;
+	if (!result->ran && result->error.code == PINFOLD_NOT_EXECUTABLE)
+		return 126;
+	if (!result->ran)
+		return 125;
+	if (result->timed_out)
+		return 124;
+	if (result->signal)
+		return 128 + result->signal;
+	/* It ran, and how it ended is not known: the supervisor failed. */
+	return result->code >= 0 ? result->code : 125;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The outcome: what happened, with what the record says of policy, plan and host. Everything is copied when the run has
+ * ended, since an outcome outlives its plan; JSON is made only when somebody asks for it.
+ */
+#ifndef REPORT_OUTCOME_H
+#define REPORT_OUTCOME_H
+
+#include <stdbool.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/strv.h"
+#include "pinfold.h"
+#include "plan/plan.h"
+#include "run/run.h"
+
+struct outcome_guarantee {
+	enum guarantee_state state;
+	const char *const *by, *const *notes; /* NULL-terminated */
+	const char *why, *accepted_by;
+	bool accepted;
+};
+
+struct outcome_file {
+	const char *layer, *path, *sha256;
+	bool is_trusted, is_project;
+};
+
+struct pinfold_outcome {
+	struct arena arena;
+	struct run_result result;
+	struct strv command, warnings, removed;
+	const char *cwd, *worktree, *mode, *backend, *policy_sha256; /* NULL: it did not come so far */
+	struct outcome_file *files;
+	size_t file_count;
+	bool has_plan;
+	struct outcome_guarantee guarantee[GUARANTEE_COUNT];
+	const char *kernel;
+	int landlock_abi;
+};
+
+/* plan and argv may be NULL; with a plan, argv is the plan's. NULL when out of memory. */
+struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[], const struct run_result *result);
+void outcome_destroy(struct pinfold_outcome *outcome);
+/* The exit status of the command line. */
+int outcome_status(const struct run_result *result);
+
+/* The record as JSON, with a newline at its end. */
+int record_json(const struct pinfold_outcome *outcome, struct buf *out);
+
+#endif

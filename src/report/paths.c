@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `config paths --json`: the files that were looked for. */
+#include <errno.h>
+
+#include "base/json.h"
+#include "report/report.h"
+
+static json_t *file_json(const struct policy_file *file)
+{
+	json_t *object = json_object();
+	int r = json_put_bytes(object, "layer", report_layer_names[file->layer]);
+
+	r |= json_put_bytes(object, "path", file->path);
+	r |= json_put(object, "exists", json_boolean(file->exists));
+	if (file->exists)
+		r |= json_put_bytes(object, "sha256", file->sha256);
+	if (file->layer == LAYER_PROJECT)
+		r |= json_put(object, "trusted", json_boolean(file->trusted));
+	if (r == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static int append(const char *data, size_t len, void *arg)
+{
+	struct buf *out = arg;
+
+	buf_add(out, data, len);
+	return out->error ? -1 : 0;
+}
+
+int paths_json(const struct pinfold_policy *policy, struct buf *out)
+{
+	json_t *array = json_array();
+	int r = array ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < policy->file_count; i++)
+		r |= json_array_append_new(array, file_json(&policy->files[i]));
+	if (r == 0 && json_dump_callback(array, append, out, JSON_INDENT(2)) < 0)
+		r = -ENOMEM;
+	json_decref(array);
+	buf_char(out, '\n');
+	return r == 0 ? out->error : -ENOMEM;
+}
