@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "api/api.h"
 #include "base/err.h"
@@ -77,8 +78,10 @@ int pinfold_plan_new(struct pinfold_plan **ret, const struct pinfold_policy *pol
 	plan = calloc(1, sizeof(*plan));
 	if (!plan)
 		return err_oom(err);
-	plan->is_preview = is_preview;
-	r = plan_build(plan, policy, host, argv, err);
+	r = survey_take(&plan->survey, policy, environ, !is_preview, err);
+	plan->has_survey = true;
+	if (r == 0)
+		r = plan_build(plan, policy, host, argv, err);
 	if (r < 0)
 		pinfold_plan_free(plan);
 	else

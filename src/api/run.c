@@ -30,15 +30,25 @@ struct pinfold_run {
 
 /* ---- the second try -------------------------------------------------------------------------------------------- */
 
+/* What lies on disk stays as it was looked at: the survey moves into the new plan. */
+static void swap_plans(struct pinfold_plan *a, struct pinfold_plan *b)
+{
+	struct pinfold_plan old = *a;
+
+	*a = *b;
+	*b = old;
+	b->survey = (struct survey){ 0 };
+	b->has_survey = false;
+}
+
 static int plan_again(struct pinfold_plan *plan, struct pinfold_error *err)
 {
 	struct pinfold_plan *fresh = calloc(1, sizeof(*fresh));
-	struct pinfold_plan old;
 	int r;
 
 	if (!fresh)
 		return err_oom(err);
-	fresh->is_preview = plan->is_preview;
+	fresh->survey = plan->survey;
 	r = plan_build(fresh, plan->policy, plan->host, plan->argv.v, err);
 	if (r == 0 && plan->pass_fd_count) {
 		fresh->pass_fds = arena_memdup(&fresh->arena, plan->pass_fds, plan->pass_fd_count * sizeof(int));
@@ -47,9 +57,10 @@ static int plan_again(struct pinfold_plan *plan, struct pinfold_error *err)
 	}
 	if (r == 0) {
 		/* The caller's pointer stays what it is, and now means the plan that is carried out. */
-		old = *plan;
-		*plan = *fresh;
-		*fresh = old;
+		fresh->has_survey = true;
+		swap_plans(plan, fresh);
+	} else {
+		plan->survey = fresh->survey; /* it may have grown */
 	}
 	pinfold_plan_free(fresh);
 	return r;
@@ -57,7 +68,7 @@ static int plan_again(struct pinfold_plan *plan, struct pinfold_error *err)
 
 /*
  * A try failed before the command ran: make a new plan if the machine turned out to lack something that was not known.
- * Each fact counts once, so this ends. 1: run again; 0: the result stands, with the error of the new plan in it where
+ * Each fact counts once, so this ends. False: the result stands, with the error of the new plan in it where
  * that could not be made or is refused.
  */
 static bool try_again(struct pinfold_plan *plan, struct run_result *result, unsigned *tried)

@@ -209,7 +209,8 @@ static void line_place(struct line *line, const struct pinfold_error *err)
 		LINE_WORDS(line, ": ");
 	}
 	if (err->key[0]) {
-		LINE_WORDS(line, "key '");
+		/* The command line's spelling of a key begins with a dash. */
+		line_add(line, err->key[0] == '-' ? "option '" : "key '", sizeof(err->key));
 		LINE_PART(line, err->key);
 		LINE_WORDS(line, "': ");
 	}

@@ -73,10 +73,10 @@ struct request {
 	size_t pass_fd_count;
 	struct setting *settings; /* in their order, for pinfold_policy_set */
 	size_t setting_count;
-	char **rest;              /* the first word that is no option, and all after it */
+	char **rest;              /* the words that are no options: of run, the command; NULL-terminated */
 };
 
-/* Reads the options at the start of argv. After an error the rest is still read, so that a --record further on is
+/* Reads the options: of run those before the command, else all. After an error the rest is still read, so that a --record further on is
  * known, and the first error is reported. request is freed with request_free in any case. */
 int request_parse(struct request *request, unsigned where, char **argv, struct pinfold_error *err);
 void request_free(struct request *request);

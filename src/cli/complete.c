@@ -23,12 +23,14 @@ static void complete_commands(const char *prefix)
 static void complete_options(unsigned where, const char *prefix)
 {
 	struct option option;
-	char no[64];
+	char no[64], help[64];
 
 	for (size_t i = 0; option_at(i, &option); i++) {
 		if (!(option.where & where))
 			continue;
-		candidate("", option.name, prefix, option.help);
+		if (option.fixed)
+			snprintf(help, sizeof(help), "--%s %s", option.key, option.fixed);
+		candidate("", option.name, prefix, option.fixed ? help : option.help);
 		if (!option.no_word)
 			continue;
 		snprintf(no, sizeof(no), "--no-%s", option.name + 2);

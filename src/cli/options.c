@@ -54,7 +54,7 @@ static struct option alias_option(const struct pinfold_key *key)
 {
 	return (struct option){
 		.name = key->alias,
-		.help = "the same as the option above with its first word",
+		.help = "a short form",
 		.fixed = key->alias_word,
 		.where = IN_POLICY,
 		.own = -1,
@@ -229,33 +229,44 @@ static size_t count_words(char **argv)
 	return count;
 }
 
+/* A dash alone is a word: many programs take it for standard input. */
+static bool is_option(const char *word)
+{
+	return word[0] == '-' && word[1];
+}
+
 int request_parse(struct request *request, unsigned where, char **argv, struct pinfold_error *err)
 {
+	size_t count = count_words(argv), kept = 0;
 	struct pinfold_error later;
 	int first = 0;
 
-	*request = (struct request){ .settings = calloc(count_words(argv) + 1, sizeof(struct setting)) };
-	request->rest = argv;
-	if (!request->settings)
+	*request = (struct request){ .settings = calloc(count + 1, sizeof(*request->settings)),
+				     .rest = calloc(count + 1, sizeof(*request->rest)) };
+	if (!request->settings || !request->rest)
 		return usage_error(err, "out of memory");
-	while (*argv && argv[0][0] == '-' && argv[0][1]) {
+	while (*argv && strcmp(argv[0], "--") != 0 && (is_option(argv[0]) || where != IN_RUN)) {
 		int used = 1;
 
-		if (strcmp(argv[0], "--") == 0) {
-			argv++;
-			break;
-		}
-		used = take_option(request, where, argv, first ? &later : err);
+		if (is_option(argv[0]))
+			used = take_option(request, where, argv, first ? &later : err);
+		else
+			request->rest[kept++] = argv[0];
 		if (used < 0 && !first)
 			first = used;
 		argv += used < 0 ? 1 : used;
 	}
-	request->rest = argv;
+	if (*argv && strcmp(argv[0], "--") == 0)
+		argv++;
+	while (*argv)
+		request->rest[kept++] = *argv++;
 	return first;
 }
 
 void request_free(struct request *request)
 {
+	free(request->rest);
+	request->rest = NULL;
 	free(request->settings);
 	request->settings = NULL;
 }

@@ -137,7 +137,6 @@ struct pinfold_plan {
 	struct pinfold_host *host;
 	struct survey survey;
 	bool has_survey;
-	bool is_preview;      /* set before plan_build: nothing is made on disk (--plan, status) */
 
 	enum backend backend; /* NONE: --mode off */
 	bool offline;
@@ -179,9 +178,9 @@ struct pinfold_plan {
 	struct plan_limits limits;
 };
 
-/* *plan is zeroed by the caller, but for is_preview. policy and host must outlive it. argv is copied. Refusals (mode
- * required, a guarantee not held and not accepted) are reported by plan_refusal, not here, so that a refused plan can
- * still be printed. */
+/* *plan is zeroed by the caller, but for the survey, which is taken (or read) before. policy and host must outlive the
+ * plan. argv is copied. Refusals (mode required, a guarantee not held and not accepted) are reported by plan_refusal, not
+ * here, so that a refused plan can still be printed. */
 int plan_build(struct pinfold_plan *plan, const struct pinfold_policy *policy, struct pinfold_host *host,
 	       char *const *argv, struct pinfold_error *err);
 
