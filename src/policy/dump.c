@@ -66,20 +66,18 @@ static const char *item_text(struct dumping *dump, enum policy_key key, const ch
 	return arena_strndup(&dump->arena, text, strcspn(text, "="));
 }
 
-static int append_item(struct dumping *dump, enum policy_key key, const char *text, json_t *seen, json_t *list)
+/* Of equal items the last stays, since of a variable that is set twice the last one counts. */
+static int prepend_item(struct dumping *dump, enum policy_key key, const char *text, json_t *seen, json_t *list)
 {
 	const char *shown = item_text(dump, key, text);
 
 	if (!shown)
 		return -ENOMEM;
-	/* Of a variable that several layers set the last one counts, so that these stay as they are. */
-	if (policy_keys[key].type != TYPE_ENVIRONMENT) {
-		if (json_object_get(seen, shown))
-			return 0;
-		if (json_object_set_new_nocheck(seen, shown, json_true()) < 0)
-			return -ENOMEM;
-	}
-	return json_append_bytes(list, shown);
+	if (json_object_get(seen, shown))
+		return 0;
+	if (json_object_set_new_nocheck(seen, shown, json_true()) < 0)
+		return -ENOMEM;
+	return json_array_insert_new(list, 0, json_bytes(shown)) < 0 ? -ENOMEM : 0;
 }
 
 static int fill_list(struct dumping *dump, enum policy_key key, json_t *seen, json_t *list)
@@ -87,14 +85,16 @@ static int fill_list(struct dumping *dump, enum policy_key key, json_t *seen, js
 	const struct policy_value *value = &dump->policy->value[key];
 	int r = list && seen ? 0 : -ENOMEM;
 
-	/* Begins with what takes the built-in row back, so that the list says all of it. */
-	if (r == 0 && policy_keys[key].type == TYPE_NAMES)
-		r = json_append_bytes(list, ACCEPT_NONE);
-	for (size_t i = 0; r >= 0 && i < value->count; i++) {
-		r = item_holds(dump, key, value->items[i].text);
+	for (size_t i = value->count; r >= 0 && i > 0; i--) {
+		const char *text = value->items[i - 1].text;
+
+		r = item_holds(dump, key, text);
 		if (r > 0)
-			r = append_item(dump, key, value->items[i].text, seen, list);
+			r = prepend_item(dump, key, text, seen, list);
 	}
+	/* Begins with what takes the built-in row back, so that the list says all of it. */
+	if (r >= 0 && policy_keys[key].type == TYPE_NAMES)
+		r = json_array_insert_new(list, 0, json_string(ACCEPT_NONE)) < 0 ? -ENOMEM : 0;
 	return r < 0 ? r : 0;
 }
 
