@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Hidden and protected entries in their final order: a parent directly before what lies in it, each path once, and
+ * nothing inside a directory that is covered as a whole. Then the check that the run's own places are still there.
+ */
+#include "survey/take.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/path.h"
+
+/* Both kinds of entry begin with their path: what is sorted is pointers to them. */
+struct ordered {
+	const char *const *entry;
+	size_t parent; /* index of the kept entry that holds this one, or SIZE_MAX */
+};
+
+/* Bytewise, with '/' below every other byte, so that /a/b follows /a before /a-c does. */
+static int compare_paths(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	if (*a == *b)
+		return 0;
+	if (*a == '\0' || *b == '\0')
+		return *a ? 1 : -1;
+	if (*a == '/' || *b == '/')
+		return *a == '/' ? -1 : 1;
+	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+}
+
+/* At the same path the one that was added first comes first, and stays. */
+static int compare_entries(const void *a, const void *b)
+{
+	const struct ordered *x = a, *y = b;
+	int order = compare_paths(*x->entry, *y->entry);
+
+	if (order == 0)
+		order = x->entry < y->entry ? -1 : x->entry > y->entry;
+	return order;
+}
+
+/* Something between the two is bound over the cover again, so what lies in it needs a cover of its own. */
+static bool is_shown_again(const struct taking *take, const char *outer, const char *inner)
+{
+	const struct survey *survey = take->survey;
+	const struct policy_value *reads = &take->policy->value[KEY_READ];
+
+	if (path_is_below(survey->worktree, outer) && path_is_in(inner, survey->worktree))
+		return true;
+	for (size_t i = 0; i < survey->write_count; i++)
+		if (path_is_below(survey->writes[i].path, outer) && path_is_in(inner, survey->writes[i].path))
+			return true;
+	for (size_t i = 0; i < reads->count; i++)
+		if (path_is_below(reads->items[i].text, outer) && path_is_in(inner, reads->items[i].text))
+			return true;
+	return false;
+}
+
+/* Sorts n entries of `size` bytes and drops the superfluous ones. */
+static int order(struct taking *take, void *array, size_t size, size_t *count)
+{
+	struct ordered *sorted = calloc(*count + 1, sizeof(*sorted));
+	char *copy = malloc(*count * size + 1);
+	size_t kept = 0;
+
+	if (!sorted || !copy) {
+		free(sorted);
+		free(copy);
+		return err_oom(take->err);
+	}
+	for (size_t i = 0; i < *count; i++)
+		sorted[i].entry = (const char *const *)((char *)array + i * size);
+	qsort(sorted, *count, sizeof(*sorted), compare_entries);
+	for (size_t i = 0; i < *count; i++) {
+		const char *path = *sorted[i].entry;
+		size_t parent = kept ? kept - 1 : SIZE_MAX;
+
+		while (parent != SIZE_MAX && !path_is_in(path, *sorted[parent].entry))
+			parent = sorted[parent].parent;
+		if (parent != SIZE_MAX && (!strcmp(path, *sorted[parent].entry) ||
+					   !is_shown_again(take, *sorted[parent].entry, path)))
+			continue;
+		memcpy(copy + kept * size, sorted[i].entry, size);
+		sorted[kept].entry = sorted[i].entry;
+		sorted[kept++].parent = parent;
+	}
+	memcpy(array, copy, kept * size);
+	*count = kept;
+	free(sorted);
+	free(copy);
+	return 0;
+}
+
+/* A worktree below a built-in secret directory is the user's wish, and only it is shown there. A rule of the user's
+ * that takes the worktree or the working directory away is a contradiction: the command must not run elsewhere. */
+static bool is_conflict(const struct taking *take, const struct survey_hidden *hidden, const char *needed)
+{
+	const struct survey *survey = take->survey;
+
+	if (!path_is_in(needed, hidden->path))
+		return false;
+	if (policy_rule(take->policy, AXIS_READ, needed, NULL, NULL) == RULE_ALLOW)
+		return false;
+	if (strcmp(hidden->source, "built in") != 0)
+		return true;
+	return !path_is_below(survey->worktree, hidden->path) || !path_is_in(needed, survey->worktree);
+}
+
+static int check_needed(struct taking *take)
+{
+	const struct survey *survey = take->survey;
+	const char *const needed[] = { survey->cwd, survey->worktree };
+	static const char *const words[] = { "working directory", "worktree" };
+
+	for (size_t i = 0; i < survey->hidden_count; i++)
+		for (size_t k = 0; k < 2; k++) {
+			const struct survey_hidden *hidden = &survey->hidden[i];
+			int r;
+
+			if (!is_conflict(take, hidden, needed[k]))
+				continue;
+			r = err_say(take->err, PINFOLD_REFUSED, EPERM, "the %s '%s' would be hidden by '%s' (%s)", words[k],
+				    needed[k], hidden->rule, hidden->source);
+			err_hint(take->err, "run elsewhere, or open it with --read '%s'", hidden->path);
+			return r;
+		}
+	return 0;
+}
+
+int take_order(struct taking *take)
+{
+	struct survey *survey = take->survey;
+	int r = order(take, survey->hidden, sizeof(*survey->hidden), &survey->hidden_count);
+
+	if (r == 0)
+		r = order(take, survey->protected, sizeof(*survey->protected), &survey->protected_count);
+	return r < 0 ? r : check_needed(take);
+}

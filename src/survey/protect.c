@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is protected in the worktree: git's own files, and what agents, editors and shells outside run or believe later
+ * (E030 to E038). A link is protected at both ends, and at every link between: whoever can turn one of them round
+ * decides what the name stands for. A link's missing target is recorded as absent, since making it is changing it.
+ */
+#include "survey/take.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/path.h"
+
+enum {
+	LINK_HOPS = 40, /* as the kernel's own limit */
+};
+
+static enum protected_kind kind_of(const struct survey_node *node)
+{
+	if (node->mode == 0)
+		return PROTECTED_ABSENT;
+	if (S_ISLNK(node->mode))
+		return PROTECTED_LINK;
+	return S_ISDIR(node->mode) ? PROTECTED_DIRECTORY : PROTECTED_FILE;
+}
+
+/* Outside the worktree all is read-only anyway, but for the write paths. */
+static bool is_in_reach(const struct survey *survey, const char *path)
+{
+	if (path_is_in(path, survey->worktree))
+		return true;
+	for (size_t i = 0; i < survey->write_count; i++)
+		if (path_is_in(path, survey->writes[i].path))
+			return true;
+	return false;
+}
+
+/* 1 where it is a link: the next end of the chain has to be looked at. */
+static int add_one(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent)
+{
+	struct survey *survey = take->survey;
+	struct survey_protected *protected;
+	struct survey_node node = { 0 };
+	int r;
+
+	if (!is_in_reach(survey, path) || take_is_allowed(take, AXIS_WRITE, path))
+		return 0;
+	r = look_at(path, &node);
+	if (r == -ENOENT || r == -ENOTDIR ? !keep_absent : r < 0)
+		return r == -ENOENT || r == -ENOTDIR || r == -EACCES
+			       ? 0
+			       : take_note(take, "'%s' cannot be looked at: %s", path, strerror(-r));
+	protected = take_grow(take, survey->protected, &survey->protected_count, &survey->protected_cap,
+			      sizeof(*protected));
+	if (!protected)
+		return err_oom(take->err);
+	survey->protected = protected - (survey->protected_count - 1);
+	*protected = (struct survey_protected){
+		.path = path,
+		.kind = kind_of(&node),
+		.rule = rule,
+		.source = source,
+		.node = node,
+	};
+	return protected->kind == PROTECTED_LINK;
+}
+
+int protect_add(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent)
+{
+	int r = add_one(take, path, rule, source, keep_absent);
+
+	for (int hops = 0; r > 0 && hops < LINK_HOPS; hops++) {
+		char *next;
+
+		r = look_link(take, path, &next);
+		if (r < 0)
+			return r == -ENOMEM ? err_oom(take->err) : 0; /* a loop, or a target nobody can reach */
+		path = next;
+		r = add_one(take, path, rule, source, true);
+	}
+	return r < 0 ? r : 0;
+}
+
+/* ---- git ---- */
+
+/* Read by every git command that runs outside; objects, refs, logs and the index stay writable, so commits work. */
+static const char *const git_files[] = {
+	"hooks",           /* E030 */
+	"config",          /* E030: fsmonitor, aliases, filters, pagers */
+	"config.worktree", /* E030 */
+	"commondir",       /* E031: moves hooks and configuration elsewhere */
+	"info/attributes", /* E030: picks filters */
+};
+
+static int protect_clone(struct taking *take)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < sizeof(git_files) / sizeof(git_files[0]) && r == 0; i++) {
+		char *path = path_join(take->arena, take->survey->git.directory, git_files[i]);
+
+		r = path ? protect_add(take, path, git_files[i], "built in", true) : err_oom(take->err);
+	}
+	return r;
+}
+
+static int protect_git(struct taking *take)
+{
+	const struct survey_git *git = &take->survey->git;
+	uint64_t mode = policy_number(take->policy, KEY_GIT);
+
+	if (git->kind == REPOSITORY_NONE || mode == GIT_OPEN)
+		return 0;
+	if (git->kind == REPOSITORY_CLONE && mode == GIT_COMMIT)
+		return protect_clone(take);
+	/* Read-only as asked; or a pointer (E034), or something that is no plain clone and may not become one. */
+	return protect_add(take, git->directory, ".git", "built in", false);
+}
+
+/* ---- the rows ---- */
+
+static int each_row(struct taking *take, void *arg, const struct found *found)
+{
+	const struct table_protected *row = arg;
+	int r = 0;
+
+	/* `.claude` as a link: its settings are protected behind it, and it must not be turned round either. */
+	for (size_t i = 0; i < found->links.n && r == 0; i++)
+		r = protect_add(take, found->links.v[i], row->path, "built in", false);
+	if (r < 0 || !found->exists || *found->rest)
+		return r;
+	return protect_add(take, found->path, row->path, "built in", false);
+}
+
+static int protect_rows(struct taking *take, const char *dir, bool is_top)
+{
+	bool has_git = take->survey->git.kind != REPOSITORY_NONE && policy_number(take->policy, KEY_GIT) != GIT_OPEN;
+	int r = 0;
+
+	for (size_t i = 0; i < tables_protected_count && r == 0; i++) {
+		const struct table_protected *row = &tables_protected[i];
+
+		if (row->only_report || (row->only_git && !has_git) || (!is_top && !row->is_each))
+			continue;
+		r = find_matches(take, dir, row->path, row->is_glob, each_row, (void *)(uintptr_t)row);
+	}
+	return r;
+}
+
+/* In the directories between the top and the working directory editors and shells look as well. */
+static int protect_down_to_cwd(struct taking *take)
+{
+	const struct survey *survey = take->survey;
+	const char *rest = path_below(survey->cwd, survey->worktree);
+	char *dir = arena_strdup(take->arena, survey->worktree);
+	int r = 0;
+
+	while (rest && *rest && r == 0) {
+		size_t length = strcspn(rest, "/");
+		char *name = arena_strndup(take->arena, rest, length);
+
+		dir = dir && name ? path_join(take->arena, dir, name) : NULL;
+		if (!dir || strv_add(take->arena, &take->listed, dir) < 0)
+			return err_oom(take->err);
+		rest += length + (rest[length] == '/');
+		r = protect_rows(take, dir, false);
+	}
+	return r;
+}
+
+int take_protected(struct taking *take)
+{
+	int r = protect_git(take);
+
+	if (r == 0)
+		r = protect_rows(take, take->survey->worktree, true);
+	return r < 0 ? r : protect_down_to_cwd(take);
+}
