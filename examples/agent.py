@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An agent's tool through the command line: runs a shell command with a policy of its own, streams its output, and tells
-a refusal from a failure by the record.
+"""An agent's tool through the command line: runs a shell command with a policy of its own, streams its output, and
+tells a refusal from a failure by the record.
 
     python3 agent.py 'make check'
 """

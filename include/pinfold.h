@@ -121,7 +121,7 @@ struct pinfold_key {
 	enum pinfold_key_type type;
 	bool is_list;             /* may be given more than once; the items add up */
 	bool is_command_only;     /* an option, but no key of a configuration file */
-	const char *const *words; /* what it takes, or may take (accept), NULL-terminated; NULL where nothing is fixed */
+	const char *const *words; /* what it takes, or may take (accept), NULL-terminated; or NULL */
 	const char *builtin;      /* the default as text; NULL where there is none to name */
 	const char *alias;        /* an option that stands for one word: "--offline"; NULL mostly */
 	const char *alias_word;   /* that word: "offline" */
@@ -162,7 +162,8 @@ PINFOLD_PUBLIC int pinfold_policy_set(struct pinfold_policy *policy, const char 
  * the user or to root, and nobody else may be able to write it. The path is copied; a relative one counts from the
  * working directory. Errors: -EINVAL (loaded before), an errno of getcwd, -ENOMEM.
  */
-PINFOLD_PUBLIC int pinfold_policy_config_file(struct pinfold_policy *policy, const char *path, struct pinfold_error *err);
+PINFOLD_PUBLIC int pinfold_policy_config_file(struct pinfold_policy *policy, const char *path,
+					      struct pinfold_error *err);
 
 /*
  * The same from a descriptor, read to its end by pinfold_policy_load; so a program hands a policy over without a file.
@@ -276,8 +277,8 @@ PINFOLD_PUBLIC const char *pinfold_state_name(enum pinfold_state state);
  *
  * A plan that does not hold what is asked is no error here, so that it can be printed: see pinfold_plan_refusal.
  *
- * Errors: PINFOLD_USAGE (-EINVAL policy not loaded or argv empty; -ENOENT, -ENOTDIR … a path of the policy that does not
- * fit), PINFOLD_REFUSED (-EPERM, a worktree that would open the machine), PINFOLD_UNAVAILABLE with the errno of the
+ * Errors: PINFOLD_USAGE (-EINVAL policy not loaded or argv empty; -ENOENT, -ENOTDIR … a path of the policy that does
+ * not fit), PINFOLD_REFUSED (-EPERM, a worktree that would open the machine), PINFOLD_UNAVAILABLE with the errno of the
  * failed call, PINFOLD_INTERNAL (-ENOMEM).
  */
 PINFOLD_PUBLIC int pinfold_plan_new(struct pinfold_plan **ret, const struct pinfold_policy *policy,
@@ -315,7 +316,8 @@ PINFOLD_PUBLIC int pinfold_plan_refusal(const struct pinfold_plan *plan, struct 
 
 /*
  * Can the command of this plan write what lies at `path`, or replace it? A program asks before it keeps its own files
- * (a record, a log) there. The path may be missing; links are resolved. 1, 0, or a negative errno (PINFOLD_UNAVAILABLE).
+ * (a record, a log) there. The path may be missing; links are resolved. 1, 0, or a negative errno
+ * (PINFOLD_UNAVAILABLE).
  */
 PINFOLD_PUBLIC int pinfold_plan_is_writable(const struct pinfold_plan *plan, const char *path,
 					    struct pinfold_error *err);
@@ -323,7 +325,8 @@ PINFOLD_PUBLIC int pinfold_plan_is_writable(const struct pinfold_plan *plan, con
 /*
  * Reads the value of PINFOLD_STATUS, which pinfold_plan_status wrote, and writes it again: checked, and for
  * PINFOLD_TEXT as lines. It informs and proves nothing: any process can set a variable. 1: it says confined; 0: it says
- * that the command runs bare. *ret is freed with free(). Errors: PINFOLD_USAGE -EINVAL (it is no such JSON), PINFOLD_INTERNAL -ENOMEM.
+ * that the command runs bare. *ret is freed with free(). Errors: PINFOLD_USAGE -EINVAL (it is no such JSON),
+ * PINFOLD_INTERNAL -ENOMEM.
  */
 PINFOLD_PUBLIC int pinfold_status_read(const char *text, enum pinfold_format format, char **ret,
 				       struct pinfold_error *err);
@@ -342,8 +345,8 @@ struct pinfold_run_options {
 
 /*
  * Starts the command of the plan, from any process, also one with threads and with its own signal handling: supervision
- * is a forked process's, which sends no SIGCHLD here and needs no wait(2). options may be NULL; its descriptors stay the
- * caller's and must stay open until the run has ended, as must the plan, its policy and its host.
+ * is a forked process's, which sends no SIGCHLD here and needs no wait(2). options may be NULL; its descriptors stay
+ * the caller's and must stay open until the run has ended, as must the plan, its policy and its host.
  *
  * Where a step of the set-up shows that the machine lacks something, the plan is made again without it, once for each
  * such fact, and refused if it no longer holds what is asked. The plan then is the one that was carried out.
@@ -352,8 +355,8 @@ struct pinfold_run_options {
  * Landlock (5.13) and seccomp.
  *
  * Errors: PINFOLD_REFUSED (-EPERM, as pinfold_plan_refusal), PINFOLD_USAGE (-EINVAL, options of an unknown size or too
- * many descriptors; -EBADF), PINFOLD_UNAVAILABLE (-EAGAIN, -EMFILE … of fork or pipe), PINFOLD_INTERNAL (-ENOMEM). What
- * fails later is told by the outcome.
+ * many descriptors; -EBADF), PINFOLD_UNAVAILABLE or PINFOLD_INTERNAL (-EAGAIN, -EMFILE, -ENOMEM … of fork or pipe).
+ * What fails later is told by the outcome.
  */
 PINFOLD_PUBLIC int pinfold_run_start(struct pinfold_run **ret, struct pinfold_plan *plan,
 				     const struct pinfold_run_options *options, struct pinfold_error *err);
@@ -394,8 +397,8 @@ PINFOLD_PUBLIC int pinfold_run_here(struct pinfold_plan *plan, const struct pinf
 /* ---- outcome --------------------------------------------------------------------------------------------------- */
 
 /*
- * The outcome of a run that never came about, so that a record can be written for it, too. plan may be NULL (it could not
- * be made); argv may be NULL or empty. Everything is copied; argv and error are the caller's. Errors: -ENOMEM.
+ * The outcome of a run that never came about, so that a record can be written for it, too. plan may be NULL (it could
+ * not be made); argv may be NULL or empty. Everything is copied; argv and error are the caller's. Errors: -ENOMEM.
  */
 PINFOLD_PUBLIC int pinfold_outcome_failure(struct pinfold_outcome **ret, const struct pinfold_plan *plan,
 					   char *const argv[], const struct pinfold_error *error,

@@ -9,7 +9,7 @@
 #include "report/outcome.h"
 #include "run/run.h"
 
-/* Hands the text of a buffer over: 0 with *ret; else r, or the error that stuck to the buffer, and the buffer is freed. */
+/* Hands the text of a buffer over: 0 with *ret; else r, or the error that stuck to the buffer, which is freed. */
 int api_give(struct buf *out, int r, char **ret, struct pinfold_error *err);
 
 /* NULL-terminated, never NULL itself. */

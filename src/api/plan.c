@@ -125,7 +125,8 @@ const char *pinfold_plan_warning(const struct pinfold_plan *plan, size_t index)
 	return index < plan->warnings.n ? plan->warnings.v[index] : NULL;
 }
 
-int pinfold_plan_print(const struct pinfold_plan *plan, enum pinfold_format format, char **ret, struct pinfold_error *err)
+int pinfold_plan_print(const struct pinfold_plan *plan, enum pinfold_format format, char **ret,
+		       struct pinfold_error *err)
 {
 	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
 	int r = format == PINFOLD_JSON ? plan_print_json(plan, &out) : plan_print_text(plan, &out);
@@ -133,7 +134,8 @@ int pinfold_plan_print(const struct pinfold_plan *plan, enum pinfold_format form
 	return api_give(&out, r, ret, err);
 }
 
-int pinfold_plan_status(const struct pinfold_plan *plan, enum pinfold_format format, char **ret, struct pinfold_error *err)
+int pinfold_plan_status(const struct pinfold_plan *plan, enum pinfold_format format, char **ret,
+			struct pinfold_error *err)
 {
 	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
 	char *json;

@@ -64,8 +64,10 @@ int pinfold_policy_set(struct pinfold_policy *policy, const char *name, const ch
 	/* The directory is asked for only where it matters: it may be gone. */
 	if (!takes_path(policy_keys[key].type) || text[0] == '/')
 		return policy_set(policy, key, text, "/", err);
-	if (!getcwd(cwd, sizeof(cwd)))
-		return err_at(err, err_sys(err, PINFOLD_USAGE, errno, "find the working directory", NULL), NULL, 0, name);
+	if (!getcwd(cwd, sizeof(cwd))) {
+		r = err_sys(err, PINFOLD_USAGE, errno, "find the working directory", NULL);
+		return err_at(err, r, NULL, 0, name);
+	}
 	return policy_set(policy, key, text, cwd, err);
 }
 
@@ -78,7 +80,8 @@ int pinfold_policy_config_file(struct pinfold_policy *policy, const char *path, 
 		return r;
 	if (path[0] != '/' && !getcwd(cwd, sizeof(cwd)))
 		return err_sys(err, PINFOLD_USAGE, errno, "find the working directory", NULL);
-	policy->config_file = path[0] == '/' ? arena_strdup(&policy->arena, path) : path_join(&policy->arena, cwd, path);
+	policy->config_file = path[0] == '/' ? arena_strdup(&policy->arena, path) :
+					       path_join(&policy->arena, cwd, path);
 	policy->config_fd = -1;
 	return policy->config_file ? 0 : err_oom(err);
 }
@@ -152,8 +155,8 @@ const char *pinfold_policy_get(struct pinfold_policy *policy, const char *name)
 
 /* ---- readouts -------------------------------------------------------------------------------------------------- */
 
-int pinfold_policy_show(const struct pinfold_policy *policy, const struct pinfold_host *host, enum pinfold_format format,
-			char **ret, struct pinfold_error *err)
+int pinfold_policy_show(const struct pinfold_policy *policy, const struct pinfold_host *host,
+			enum pinfold_format format, char **ret, struct pinfold_error *err)
 {
 	struct effect_context context = { policy, host };
 	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);

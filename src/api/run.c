@@ -2,8 +2,8 @@
 /*
  * The public functions of run and outcome, and the second try.
  *
- * The set-up of a run is the probe of the host: a step that fails before the command has started becomes a host fact, the
- * plan is made again without it, is asked again whether it holds what the policy asks, and only then carried out.
+ * The set-up of a run is the probe of the host: a step that fails before the command has started becomes a host fact,
+ * the plan is made again without it, is asked again whether it holds what the policy asks, and only then carried out.
  */
 #include "run/run.h"
 
@@ -116,7 +116,8 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 	int r;
 
 	if (options && options->size != sizeof(*options))
-		return err_say(err, PINFOLD_USAGE, EINVAL, "run options of %zu bytes are of another version", options->size);
+		return err_say(err, PINFOLD_USAGE, EINVAL, "run options of %zu bytes are of another version",
+			       options->size);
 	for (int i = 0; options && i < 3; i++) {
 		if (options->stdio[i] >= 0 && (r = check_fd(options->stdio[i], err)) < 0)
 			return r;

@@ -42,7 +42,7 @@ enum own_option {
 	OPTION_COUNT
 };
 
-/* One option as the parser, the help and the completion see it: one of the command line's own, or a key of the policy. */
+/* One option as the parser, the help and the completion see it: the command line's own, or a key of the policy. */
 struct option {
 	const char *name;     /* "--plan" */
 	const char *letter;   /* "-C", or NULL */
@@ -76,8 +76,8 @@ struct request {
 	char **rest;              /* the words that are no options: of run, the command; NULL-terminated */
 };
 
-/* Reads the options: of run those before the command, else all. After an error the rest is still read, so that a --record further on is
- * known, and the first error is reported. request is freed with request_free in any case. */
+/* Reads the options: of run those before the command, else all. After an error the rest is still read, so that a
+ * --record further on is known, and the first error is reported. request is freed with request_free in any case. */
 int request_parse(struct request *request, unsigned where, char **argv, struct pinfold_error *err);
 void request_free(struct request *request);
 
@@ -104,7 +104,8 @@ struct record_file {
 };
 
 /* plan may be NULL where none could be made: then nothing runs, and no place is unfit. */
-int record_open(struct record_file *file, const char *target, const struct pinfold_plan *plan, struct pinfold_error *err);
+int record_open(struct record_file *file, const char *target, const struct pinfold_plan *plan,
+		struct pinfold_error *err);
 int record_write(struct record_file *file, const struct pinfold_outcome *outcome, struct pinfold_error *err);
 void record_close(struct record_file *file);
 

@@ -49,11 +49,16 @@ static void complete_value(const struct option *option, const char *lead, const 
 		candidate(lead, option->builtin, prefix, NULL);
 }
 
+static bool is_named(const struct option *option, const char *word, size_t len)
+{
+	return strlen(option->name) == len && memcmp(option->name, word, len) == 0;
+}
+
 /* The option that word[0..len) names, if it takes a value. */
 static bool takes_value(const char *word, size_t len, unsigned where, struct option *ret)
 {
 	for (size_t i = 0; option_at(i, ret); i++)
-		if ((ret->where & where) && ret->argument && strlen(ret->name) == len && memcmp(ret->name, word, len) == 0)
+		if ((ret->where & where) && ret->argument && is_named(ret, word, len))
 			return true;
 	return false;
 }

@@ -93,7 +93,8 @@ static bool is_word(const char *name, const char *word, size_t len)
 
 static bool is_no_form(const struct option *option, const char *word, size_t len)
 {
-	return option->no_word && len > 5 && memcmp(word, "--no-", 5) == 0 && is_word(option->name + 2, word + 5, len - 5);
+	return option->no_word && len > 5 && memcmp(word, "--no-", 5) == 0 &&
+	       is_word(option->name + 2, word + 5, len - 5);
 }
 
 /* word[0..len) as an option of the subcommand. *ret_no: it is the --no- form. */
@@ -103,8 +104,9 @@ static bool option_find(const char *word, size_t len, unsigned where, struct opt
 
 	for (size_t i = 0; option_at(i, &option); i++) {
 		bool is_no = is_no_form(&option, word, len);
+		bool is_it = is_word(option.name, word, len) || is_word(option.letter, word, len);
 
-		if (!(option.where & where) || (!is_no && !is_word(option.name, word, len) && !is_word(option.letter, word, len)))
+		if (!(option.where & where) || !(is_no || is_it))
 			continue;
 		*ret = option;
 		*ret_no = is_no;

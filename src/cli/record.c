@@ -47,7 +47,8 @@ static int check_place(const struct pinfold_plan *plan, const char *target, stru
 	return -EINVAL;
 }
 
-int record_open(struct record_file *file, const char *target, const struct pinfold_plan *plan, struct pinfold_error *err)
+int record_open(struct record_file *file, const char *target, const struct pinfold_plan *plan,
+		struct pinfold_error *err)
 {
 	struct stat st;
 	int fd, r;
@@ -61,7 +62,7 @@ int record_open(struct record_file *file, const char *target, const struct pinfo
 	r = check_place(plan, target, err);
 	if (r < 0)
 		return r;
-	/* Not truncated yet: the last record stays until this one is there. O_NONBLOCK: a FIFO must not make us wait. */
+	/* Not truncated yet: the last record stays until this one is there. A FIFO must not make us wait. */
 	fd = open(target, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return fail(err, errno, "open", target);

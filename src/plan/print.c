@@ -4,7 +4,7 @@
  * name that comes from disk or from the caller is made printable, so that none can forge a line.
  */
 #include "base/num.h"
-#include "plan/plan.h"
+#include "plan/print.h"
 
 enum { NAME_WIDTH = 13, STATE_WIDTH = 10 };
 
@@ -27,7 +27,9 @@ static void add_list(struct buf *out, const struct strv *list)
 
 static void add_guarantee(struct buf *out, const char *name, const struct guarantee_result *result)
 {
-	buf_printf(out, "  %-*s%-*s", NAME_WIDTH, name, STATE_WIDTH, guarantee_state_names[result->state]);
+	bool is_alone = !result->why && !result->by.n;
+
+	buf_printf(out, "  %-*s%-*s", NAME_WIDTH, name, is_alone ? 0 : STATE_WIDTH, guarantee_state_names[result->state]);
 	if (result->why)
 		buf_printable(out, result->why);
 	else
@@ -111,7 +113,9 @@ static void add_attributes(struct buf *out, unsigned set)
 	static const struct {
 		unsigned bit;
 		const char *name;
-	} names[] = { { ATTR_READONLY, "ro" }, { ATTR_NOSUID, "nosuid" }, { ATTR_NODEV, "nodev" }, { ATTR_NOEXEC, "noexec" } };
+	} names[] = {
+		{ ATTR_READONLY, "ro" }, { ATTR_NOSUID, "nosuid" }, { ATTR_NODEV, "nodev" }, { ATTR_NOEXEC, "noexec" },
+	};
 	const char *separator = " (";
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
@@ -123,19 +127,38 @@ static void add_attributes(struct buf *out, unsigned set)
 	buf_str(out, separator[0] == ',' ? ")" : "");
 }
 
-static const struct plan_source *source_of(const struct pinfold_plan *plan, const struct plan_op *op)
+const char *const print_op_words[OP_KIND_COUNT] = {
+	[OP_READONLY] = "readonly",
+	[OP_TMPFS] = "tmpfs",
+	[OP_DIRECTORY] = "directory",
+	[OP_FILE] = "file",
+	[OP_LINK] = "link",
+	[OP_WHITEOUT] = "whiteout",
+	[OP_BIND] = "bind",
+	[OP_OVERLAY] = "overlay",
+	[OP_PROC] = "proc",
+	[OP_DEVPTS] = "devpts",
+	[OP_SYSFS] = "sysfs",
+};
+
+const struct plan_source *print_source(const struct pinfold_plan *plan, const struct plan_op *op)
 {
-	return op->source >= 0 && (size_t)op->source < plan->source_count ? &plan->sources[op->source] : NULL;
+	bool has_source = op->kind == OP_BIND || op->kind == OP_OVERLAY;
+
+	return has_source && op->source >= 0 && (size_t)op->source < plan->source_count ? &plan->sources[op->source] : NULL;
+}
+
+static bool is_in_temp(const struct plan_op *op)
+{
+	return op->kind == OP_DIRECTORY || op->kind == OP_FILE || op->kind == OP_LINK || op->kind == OP_WHITEOUT;
 }
 
 /* Where it comes from, where that is not plain from its place. */
 static void add_origin(struct buf *out, const struct pinfold_plan *plan, const struct plan_op *op)
 {
-	const struct plan_source *source = NULL;
+	const struct plan_source *source = print_source(plan, op);
 
-	if (op->kind == OP_BIND || op->kind == OP_OVERLAY)
-		source = source_of(plan, op);
-	if (op->from) {
+	if (op->from && op->kind != OP_WHITEOUT) {
 		buf_str(out, " from temp:");
 		buf_printable(out, op->from);
 	}
@@ -143,17 +166,17 @@ static void add_origin(struct buf *out, const struct pinfold_plan *plan, const s
 		buf_str(out, op->from ? " over " : " from ");
 		buf_printable(out, source->path);
 	}
-	if (op->kind == OP_LINK || op->kind == OP_TMPFS) {
-		buf_char(out, ' ');
-		buf_printable(out, op->text ? op->text : "");
+	if ((op->kind == OP_LINK || op->kind == OP_TMPFS) && op->text && op->text[0]) {
+		buf_str(out, op->kind == OP_LINK ? " to " : " ");
+		buf_printable(out, op->text);
 	}
 }
 
 static void add_op(struct buf *out, const struct pinfold_plan *plan, const struct plan_op *op)
 {
-	const struct plan_source *source = source_of(plan, op);
+	const struct plan_source *source = print_source(plan, op);
 
-	buf_printf(out, "  %-*s", NAME_WIDTH, mount_op_names[op->kind]);
+	buf_printf(out, "  %-*s%s", NAME_WIDTH, print_op_words[op->kind], is_in_temp(op) ? "temp:" : "");
 	buf_printable(out, op->path ? op->path : "/");
 	add_origin(out, plan, op);
 	add_attributes(out, op->attr_set | (source ? source->attr_set : 0));

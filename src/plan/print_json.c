@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A plan as JSON: the same facts as the text, complete enough for a test to compare. Values of variables and contents of
- * files stay out, as there. */
+/* A plan as JSON: the same facts as the text, complete enough for a test to compare. Values of variables and contents
+ * of files stay out, as there. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/json.h"
-#include "plan/plan.h"
+#include "plan/print.h"
 
 static json_t *done(json_t *value, int r)
 {
@@ -68,15 +68,13 @@ static int put_if(json_t *object, const char *key, const char *text)
 static json_t *op_json(const struct pinfold_plan *plan, const struct plan_op *op)
 {
 	json_t *object = json_object();
-	const struct plan_source *source =
-		op->source >= 0 && (size_t)op->source < plan->source_count ? &plan->sources[op->source] : NULL;
-	bool has_source = source && (op->kind == OP_BIND || op->kind == OP_OVERLAY);
-	unsigned set = op->attr_set | (has_source ? source->attr_set : 0);
-	int r = json_put_bytes(object, "operation", mount_op_names[op->kind]);
+	const struct plan_source *source = print_source(plan, op);
+	unsigned set = op->attr_set | (source ? source->attr_set : 0);
+	int r = json_put_bytes(object, "operation", print_op_words[op->kind]);
 
 	r |= put_if(object, "path", op->path);
 	r |= put_if(object, "from", op->from);
-	r |= has_source ? json_put_bytes(object, "source", source->path) : 0;
+	r |= source ? json_put_bytes(object, "source", source->path) : 0;
 	r |= op->kind == OP_LINK || op->kind == OP_TMPFS ? put_if(object, "text", op->text) : 0;
 	r |= op->mode ? json_put(object, "mode", json_integer(op->mode)) : 0;
 	r |= set ? json_put(object, "attributes", attributes_json(set)) : 0;

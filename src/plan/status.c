@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the command is told of its pen, in PINFOLD_STATUS: an agent that knows beforehand what is closed does not have to
- * find out by failures (F204). An environment has little room, so the text stays below LIMIT_STATUS_BYTES: what does
+ * What the command is told of its pen, in PINFOLD_STATUS: an agent that knows beforehand what is closed does not have
+ * to find out by failures (F204). An environment has little room, so the text stays below LIMIT_STATUS_BYTES: what does
  * not fit is left out, the least needed first.
  */
 #include <errno.h>

@@ -77,7 +77,7 @@ static int add_ignored(struct pinfold_outcome *outcome, const struct pinfold_pol
 {
 	for (size_t i = 0; i < policy->ignored_count; i++) {
 		const struct policy_ignored *ignored = &policy->ignored[i];
-		char *line = arena_printf(&outcome->arena, "%s:%d: '%s' would loosen and was left out: the file is not trusted",
+		char *line = arena_printf(&outcome->arena, "%s:%d: '%s' loosens and was left out: the file is not trusted",
 					  ignored->file, ignored->line, ignored->key);
 
 		if (strv_add_owned(&outcome->arena, &outcome->warnings, line) < 0)
@@ -122,7 +122,8 @@ static int copy_argv(struct pinfold_outcome *outcome, char *const argv[])
 	return copy_list(&outcome->arena, argv, count, &outcome->command);
 }
 
-struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[], const struct run_result *result)
+struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[],
+				     const struct run_result *result)
 {
 	struct pinfold_outcome *outcome = calloc(1, sizeof(*outcome));
 

@@ -41,7 +41,8 @@ struct pinfold_outcome {
 };
 
 /* plan and argv may be NULL; with a plan, argv is the plan's. NULL when out of memory. */
-struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[], const struct run_result *result);
+struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[],
+				     const struct run_result *result);
 void outcome_destroy(struct pinfold_outcome *outcome);
 /* The exit status of the command line. */
 int outcome_status(const struct run_result *result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `pinfold status`: the text of PINFOLD_STATUS as lines. It comes from the environment, so it is read as foreign data. */
+/* `pinfold status`: the text of PINFOLD_STATUS as lines. It comes from the environment, so it is foreign data. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

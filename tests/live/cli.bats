@@ -2,6 +2,7 @@
 # The command line itself: bad input is one line and 125, exit statuses, readouts, the record, completion.
 # shellcheck shell=bash disable=SC2154
 
+bats_require_minimum_version 1.5.0 # run -127
 load ../lib
 
 # refused WORD... : pinfold says one line (and at most a hint), exits 125, and nothing ran.
@@ -71,8 +72,7 @@ field() {
 }
 
 @test "a message cannot be forged by a name" {
-	refused run -- "$(printf 'no\npinfold: \033[2Jgood')/x" ||
-		[ "$status" -eq 127 ]
+	run -127 pen -- "$(printf 'no\npinfold: \033[2Jgood')/x"
 	[[ $output != *$'\033'* ]] || fail "an escape sequence reached the terminal"
 	[[ $output == *'\x0a'* ]] || fail "a newline reached the terminal: $output"
 }
@@ -124,10 +124,9 @@ field() {
 	echo text >data
 	run pen -- ./data
 	assert_status 126
-	run pen -- ./missing
-	assert_status 127
-	run pen -- no-such-command-anywhere
-	assert_status 127
+	run -127 pen -- ./missing
+	# A directory of PATH that cannot be searched would make it 126, as it does for a shell.
+	PATH=/usr/bin:/bin run -127 pen -- no-such-command-anywhere
 	run pen -- sh -c 'kill -KILL $$'
 	assert_status 137
 }
@@ -188,8 +187,7 @@ field() {
 	run pen --worktree / --record "$SCRATCH/record" -- true
 	assert_status 125
 	assert_equal "$(field "$SCRATCH/record" 'r["ran"], r["exit"]["code"]')" "(False, 125)"
-	run pen --record "$SCRATCH/record" -- ./missing
-	assert_status 127
+	run -127 pen --record "$SCRATCH/record" -- ./missing
 	assert_equal "$(field "$SCRATCH/record" 'r["ran"], r["exit"]["reason"]')" "(False, 'not_found')"
 }
 

@@ -84,10 +84,10 @@ static void the_first_error_is_told_and_a_later_record_still_known(void **state)
 {
 	struct request request;
 	struct pinfold_error error;
+	char **words = WORDS(W("--bogus"), W("--worse"), W("--record"), W("r"), W("true"));
 
 	(void)state;
-	assert_int_equal(request_parse(&request, IN_RUN, WORDS(W("--bogus"), W("--worse"), W("--record"), W("r"), W("true")),
-				       &error), -EINVAL);
+	assert_int_equal(request_parse(&request, IN_RUN, words, &error), -EINVAL);
 	assert_string_equal(error.text, "unknown option '--bogus'");
 	assert_string_equal(request.record, "r");
 	assert_string_equal(request.rest[0], "true");

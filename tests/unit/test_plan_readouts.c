@@ -41,7 +41,7 @@ static int setup(void **state)
 	world->policy.cwd = world->policy.worktree = "/src/site";
 	world->policy.value[KEY_NETWORK].number = NETWORK_OPEN;
 	world->policy.value[KEY_GIT].number = GIT_COMMIT;
-	strcpy(world->host.kernel, "6.1.0");
+	memcpy(world->host.kernel, "6.1.0", 6);
 	world->host.landlock_abi = 2;
 	plan->policy = &world->policy;
 	plan->host = &world->host;
@@ -102,10 +102,10 @@ static void a_refusal_names_the_reason_and_the_line_that_accepts(void **state)
 	struct world *world = *state;
 	struct pinfold_error error;
 
-	open_guarantee(world, GUARANTEE_SERVICES, STATE_WEAKER, "abstract sockets of the host can be reached");
+	open_guarantee(world, GUARANTEE_SERVICES, STATE_WEAKER, "the host's abstract sockets can be reached");
 	assert_int_equal(plan_refusal(&world->plan, &error), -EPERM);
 	assert_int_equal(error.code, PINFOLD_REFUSED);
-	assert_string_equal(error.text, "refused: services is weaker here: abstract sockets of the host can be reached");
+	assert_string_equal(error.text, "refused: services is weaker here: the host's abstract sockets can be reached");
 	assert_string_equal(error.hint, "to run anyway: pinfold run --accept services -- make 'it'\\''s' (for good, in "
 					"/home/kim/.config/pinfold/config.json: \"accept\": [\"services\"])");
 }
@@ -176,7 +176,7 @@ static void status_stays_small(void **state)
 		path[lengths[i]] = '\0';
 		world->policy.worktree = path;
 		for (int g = 0; g < GUARANTEE_COUNT; g++)
-			open_guarantee(world, (enum guarantee)g, STATE_WEAKER, "a reason of some forty characters or so, say");
+			open_guarantee(world, (enum guarantee)g, STATE_WEAKER, "a reason of forty characters or so");
 		assert_int_equal(plan_status_json(&world->plan, &json), 0);
 		assert_true(json.len < LIMIT_STATUS_BYTES);
 		object = json_loads(json.data, 0, NULL);
@@ -188,15 +188,17 @@ static void status_stays_small(void **state)
 
 static void a_status_from_elsewhere_is_foreign_data(void **state)
 {
-	static const char *const bad[] = { "", "{", "[]", "1", "{}", "{\"confined\":1}", "{\"confined\":true,\"confined\":true}" };
+	static const char forged[] = "{\"confined\":true,\"worktree\":\"\\u001b[2J\",\"held\":7,\"weaker\":[1]}";
+	static const char *const bad[] = {
+		"", "{", "[]", "1", "{}", "{\"confined\":1}", "{\"confined\":true,\"confined\":true}",
+	};
 	struct buf text = BUF_INIT(4096);
 	struct pinfold_error error;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		assert_int_equal(status_read(bad[i], PINFOLD_TEXT, &text, &error), -EINVAL);
-	assert_int_equal(status_read("{\"confined\":true,\"worktree\":\"\\u001b[2J\",\"held\":7,\"weaker\":[1]}", PINFOLD_TEXT, &text,
-				     &error), 1);
+	assert_int_equal(status_read(forged, PINFOLD_TEXT, &text, &error), 1);
 	assert_null(strchr(text.data, '\033'));
 	buf_free(&text);
 }
@@ -232,7 +234,7 @@ static void an_outcome_outlives_its_plan(void **state)
 	struct buf json = BUF_INIT(65536);
 	json_t *record;
 
-	strcpy(world->policy.sha256, "abc");
+	memcpy(world->policy.sha256, "abc", 4);
 	outcome = outcome_make(&world->plan, NULL, &result);
 	assert_non_null(outcome);
 	arena_free(&world->plan.arena);
