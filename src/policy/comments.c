@@ -14,7 +14,7 @@ struct blanking {
 	size_t length, at;
 	int line;
 	int depth;
-	size_t comma;   /* where the last comma is, while only blanks and comments followed it */
+	size_t comma; /* where the last comma is, while only blanks and comments followed it */
 	bool has_comma;
 	const char *why;
 };
@@ -113,7 +113,7 @@ static int step(struct blanking *b)
 
 int comments_blank(char *text, size_t length, int *ret_line, const char **ret_why)
 {
-	struct blanking b = { .text = text, .length = length, .line = 1 };
+	struct blanking b = {.text = text, .length = length, .line = 1};
 	int r = 0;
 
 	while (r == 0 && b.at < length)

@@ -36,17 +36,17 @@ static int grant_holds(struct dumping *dump, enum policy_key key, const char *te
 	return key != KEY_WRITE || policy_rule(dump->policy, AXIS_WRITE, path, NULL, NULL) != RULE_DENY;
 }
 
-/* A denial of one path that a later layer took back. A wildcard is kept whole: with the grant in the same layer it is the
- * stricter of the two then. */
+/* 0: a later layer took the denial of this one path back. A wildcard is kept whole: with the grant in the same layer it
+ * is the stricter of the two then. */
 static int denial_holds(struct dumping *dump, enum policy_key key, const char *text)
 {
 	const struct pinfold_policy *policy = dump->policy;
+	enum rule_axis axis = key == KEY_HIDE ? AXIS_READ : AXIS_WRITE;
 	struct pattern pattern;
 
 	if (pattern_parse(&dump->arena, text, policy->worktree, policy->who.home, &pattern, NULL) < 0)
 		return -ENOMEM;
-	return !pattern.is_literal || policy_rule(policy, key == KEY_HIDE ? AXIS_READ : AXIS_WRITE, pattern.literal, NULL,
-						  NULL) == RULE_DENY;
+	return !pattern.is_literal || policy_rule(policy, axis, pattern.literal, NULL, NULL) == RULE_DENY;
 }
 
 static int item_holds(struct dumping *dump, enum policy_key key, const char *text)
@@ -131,15 +131,16 @@ static int fill(struct dumping *dump, json_t *root)
 
 		if (policy_keys[key].is_command_only)
 			continue;
-		r = json_put(root, policy_keys[key].name, type_is_list(policy_keys[key].type) ? list_json(dump, key) :
-			     scalar_json(key, &dump->policy->value[key]));
+		r = json_put(root, policy_keys[key].name,
+			     type_is_list(policy_keys[key].type) ? list_json(dump, key)
+								 : scalar_json(key, &dump->policy->value[key]));
 	}
 	return r;
 }
 
 int policy_dump(const struct pinfold_policy *policy, struct buf *out)
 {
-	struct dumping dump = { .policy = policy };
+	struct dumping dump = {.policy = policy};
 	json_t *root = json_object();
 	int r = fill(&dump, root);
 	char *text = r == 0 ? json_dumps(root, JSON_INDENT(2)) : NULL;
@@ -166,8 +167,8 @@ int policy_canonical(const struct pinfold_policy *policy, struct buf *out)
 
 		if (key == KEY_VERBOSE)
 			continue;
-		buf_printf(out, "%s %llu %zu:%s\n", policy_keys[key].name, (unsigned long long)value->number, strlen(text),
-			   text);
+		buf_printf(out, "%s %llu ", policy_keys[key].name, (unsigned long long)value->number);
+		buf_printf(out, "%zu:%s\n", strlen(text), text);
 		for (size_t i = 0; i < value->count; i++)
 			buf_printf(out, "%d %zu:%s\n", (int)value->items[i].source.layer, strlen(value->items[i].text),
 				   value->items[i].text);

@@ -35,7 +35,7 @@ struct setting_context {
 	const char *worktree; /* canonical; NULL while it is not known */
 };
 
-#define ACCEPT_NONE "none"      /* takes back what earlier layers accept */
+#define ACCEPT_NONE   "none"    /* takes back what earlier layers accept */
 #define ACCEPT_ABSENT "=absent" /* on the command line only */
 
 /* Reads text as a value of `key`, or as one item of it. Place and key of an error are added by the caller. */

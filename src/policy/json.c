@@ -17,7 +17,7 @@ struct json_walk {
 	const struct setting_context *context;
 	const int *lines;
 	size_t line_count;
-	size_t at; /* number of the value, in document order */
+	size_t at;           /* number of the value, in document order */
 	struct layer *entry; /* NULL: projects{} is not allowed */
 	struct pinfold_error *err;
 };
@@ -35,33 +35,23 @@ static int blame(const struct json_walk *walk, int r, const char *key)
 static const char *json_type_name(const json_t *value)
 {
 	switch (json_typeof(value)) {
-	case JSON_OBJECT:
-		return "an object";
-	case JSON_ARRAY:
-		return "a list";
-	case JSON_STRING:
-		return "a string";
+	case JSON_OBJECT: return "an object";
+	case JSON_ARRAY: return "a list";
+	case JSON_STRING: return "a string";
 	case JSON_INTEGER:
-	case JSON_REAL:
-		return "a number";
-	case JSON_NULL:
-		return "null";
-	default:
-		return json_is_true(value) ? "true" : "false";
+	case JSON_REAL: return "a number";
+	case JSON_NULL: return "null";
+	default: return json_is_true(value) ? "true" : "false";
 	}
 }
 
 static const char *wanted(enum policy_type type)
 {
 	switch (type) {
-	case TYPE_FLAG:
-		return "true or false";
-	case TYPE_SIZE:
-		return "a string or a whole number of bytes";
-	case TYPE_COUNT:
-		return "a whole number or \"none\"";
-	default:
-		return type_is_list(type) ? "a list of strings" : "a string";
+	case TYPE_FLAG: return "true or false";
+	case TYPE_SIZE: return "a string or a whole number of bytes";
+	case TYPE_COUNT: return "a whole number or \"none\"";
+	default: return type_is_list(type) ? "a list of strings" : "a string";
 	}
 }
 
@@ -82,8 +72,7 @@ static int wrong_type(const struct json_walk *walk, const struct policy_key_def 
 static const char *scalar_text(struct arena *arena, enum policy_type type, const json_t *value)
 {
 	switch (type) {
-	case TYPE_FLAG:
-		return json_is_boolean(value) ? json_type_name(value) : NULL;
+	case TYPE_FLAG: return json_is_boolean(value) ? json_type_name(value) : NULL;
 	case TYPE_COUNT:
 		if (json_is_string(value))
 			return strcmp(json_string_value(value), "none") == 0 ? "none" : NULL;
@@ -92,8 +81,7 @@ static const char *scalar_text(struct arena *arena, enum policy_type type, const
 		if (json_is_integer(value))
 			return arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 		/* fall through */
-	default:
-		return json_text_of(arena, value);
+	default: return json_text_of(arena, value);
 	}
 }
 
@@ -166,17 +154,18 @@ static int read_entry(struct json_walk *walk, const char *path, json_t *object)
 {
 	struct setting_context inner = *walk->context;
 	struct json_walk entry = *walk;
-	struct layer ignored = { 0 };
+	struct layer ignored = {0};
 	bool is_ours = inner.worktree && strcmp(path, inner.worktree) == 0;
 	int r;
 
 	if (!path_is_normal(path)) {
-		err_say(walk->err, PINFOLD_USAGE, EINVAL, "'%s' is not an absolute path without '.', '..' or a slash at its end",
-			path);
+		err_say(walk->err, PINFOLD_USAGE, EINVAL,
+			"'%s' is not an absolute path without '.', '..' or a slash at its end", path);
 		return blame(walk, -EINVAL, "projects");
 	}
 	if (!json_is_object(object)) {
-		err_say(walk->err, PINFOLD_USAGE, EINVAL, "this is %s, and has to be an object", json_type_name(object));
+		err_say(walk->err, PINFOLD_USAGE, EINVAL, "this is %s, and has to be an object",
+			json_type_name(object));
 		return blame(walk, -EINVAL, "projects");
 	}
 	inner.layer = LAYER_PROJECT_ENTRY;
@@ -280,7 +269,7 @@ static int parse_text(const struct setting_context *context, char *text, size_t 
 int layer_parse(const struct setting_context *context, char *text, size_t length, struct layer *ret,
 		struct layer *ret_entry, struct pinfold_error *err)
 {
-	struct json_walk walk = { .context = context, .entry = ret_entry, .err = err };
+	struct json_walk walk = {.context = context, .entry = ret_entry, .err = err};
 	char empty[1] = "";
 	json_t *root = NULL;
 	int *lines;

@@ -6,17 +6,16 @@
 #include "policy/internal.h"
 #include "policy/policy.h"
 
-static const char *const mode_words[] = { "required", "auto", "off", NULL };
-static const char *const backend_words[] = { "auto", "namespaces", NULL };
-static const char *const home_words[] = { "hidden", "masked", NULL };
-static const char *const git_words[] = { "readonly", "commit", "open", NULL };
-static const char *const network_words[] = { "offline", "open", NULL };
-static const char *const env_words[] = { "list", "scrub", "all", NULL };
+static const char *const mode_words[] = {"required", "auto", "off", NULL};
+static const char *const backend_words[] = {"auto", "namespaces", NULL};
+static const char *const home_words[] = {"hidden", "masked", NULL};
+static const char *const git_words[] = {"readonly", "commit", "open", NULL};
+static const char *const network_words[] = {"offline", "open", NULL};
+static const char *const env_words[] = {"list", "scrub", "all", NULL};
 /* The guarantees; the plan's tests compare them with its own table. */
-static const char *const guarantee_words[] = {
-	"writes", "secrets", "repository", "network", "services", "processes",
-	"environment", "terminal", "privileges", "cleanup", "limits", NULL
-};
+static const char *const guarantee_words[] = {"writes",     "secrets",   "repository",  "network",
+					      "services",   "processes", "environment", "terminal",
+					      "privileges", "cleanup",   "limits",      NULL};
 
 #define WORDS(array, count) \
 	static_assert(sizeof(array) / sizeof((array)[0]) == (count) + 1, "a word for each value of the enum")
@@ -27,6 +26,7 @@ WORDS(git_words, GIT_COUNT);
 WORDS(network_words, NETWORK_COUNT);
 WORDS(env_words, ENV_COUNT);
 
+/* clang-format off */
 const struct policy_key_def policy_keys[KEY_COUNT] = {
 	[KEY_WORKTREE] = { .name = "worktree", .option = "--worktree", .argument = "DIR", .type = TYPE_PATH,
 		.tighten = TIGHTEN_NEVER, .is_command_only = true,
@@ -85,6 +85,7 @@ const struct policy_key_def policy_keys[KEY_COUNT] = {
 	[KEY_VERBOSE] = { .name = "verbose", .option = "--verbose", .type = TYPE_FLAG, .tighten = TIGHTEN_NEVER,
 		.is_command_only = true, .help = "say on standard error what holds and what was left out" },
 };
+/* clang-format on */
 
 int policy_key_find(const char *name)
 {

@@ -2,11 +2,11 @@
 /*
  * Which files are read, and whether they may be.
  *
- * The threat: whoever can write a policy file decides what the pen holds. The command of an earlier run could (a file in
- * the worktree or another writable path, E102), another user could (owner, mode), and a cloned repository brings its own
- * (F096, F097, F098). So the user's and the administrator's files are refused by name where others can change them, and
- * the project's only ever tightens, until exactly its content was trusted. No environment variable switches anything
- * (E103, F086, F092); XDG_CONFIG_HOME only says where the user's file is.
+ * The threat: whoever can write a policy file decides what the pen holds. The command of an earlier run could (a file
+ * in the worktree or another writable path, E102), another user could (owner, mode), and a cloned repository brings its
+ * own (F096, F097, F098). So the user's and the administrator's files are refused by name where others can change them,
+ * and the project's only ever tightens, until exactly its content was trusted. No environment variable switches
+ * anything (E103, F086, F092); XDG_CONFIG_HOME only says where the user's file is.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,7 +47,8 @@ static int check_owner(int fd, uid_t also, const char *path, struct pinfold_erro
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "read", path);
 	if (st.st_uid == 0 || st.st_uid == getuid() || st.st_uid == also)
 		return 0;
-	err_say(err, PINFOLD_REFUSED, EPERM, "the file belongs to user %u, not to you or root", (unsigned int)st.st_uid);
+	err_say(err, PINFOLD_REFUSED, EPERM, "the file belongs to user %u, not to you or root",
+		(unsigned int)st.st_uid);
 	err_hint(err, "look at the file, then chown it");
 	return err_at(err, -EPERM, path, 0, NULL);
 }
@@ -69,7 +70,8 @@ static int check_place(const char *path, const char *shown, const char *worktree
 {
 	if (!worktree || !path_is_in(path, worktree))
 		return 0;
-	err_say(err, PINFOLD_REFUSED, EPERM, "the file lies in the worktree '%s', which the command may change", worktree);
+	err_say(err, PINFOLD_REFUSED, EPERM, "the file lies in the worktree '%s', which the command may change",
+		worktree);
 	err_hint(err, "keep it outside; a project's own settings go into %s", policy_project_file);
 	return err_at(err, -EPERM, shown, 0, NULL);
 }
@@ -89,13 +91,15 @@ static int read_text(int fd, const char *path, struct buf *text, struct pinfold_
 	int r = buf_read_fd(text, fd);
 
 	if (r == -E2BIG)
-		return err_at(err, err_say(err, PINFOLD_USAGE, E2BIG, "the file is larger than %d bytes", LIMIT_CONFIG_BYTES),
-			      path, 0, NULL);
+		return err_at(
+			err, err_say(err, PINFOLD_USAGE, E2BIG, "the file is larger than %d bytes", LIMIT_CONFIG_BYTES),
+			path, 0, NULL);
 	return r < 0 ? err_sys(err, PINFOLD_UNAVAILABLE, -r, "read", path) : 0;
 }
 
 /* The links on the way are the user's own (dotfiles); what they lead to is opened without following any more. */
-int config_read(struct arena *arena, const char *path, const char *worktree, struct buf *text, struct pinfold_error *err)
+int config_read(struct arena *arena, const char *path, const char *worktree, struct buf *text,
+		struct pinfold_error *err)
 {
 	bool is_missing = false;
 	char *resolved;
@@ -119,11 +123,12 @@ int config_read(struct arena *arena, const char *path, const char *worktree, str
 	return r < 0 ? r : 1;
 }
 
-/* Weaker checks than config_read's suffice: the file can only tighten, and trust is in its content. A checkout of another
- * owner (a container's) is as good as the directory it lies in, and many users' umask makes it writable by their group. */
+/* Weaker checks than config_read's suffice: the file can only tighten, and trust is in its content. A checkout of
+ * another owner (a container's) is as good as the directory it lies in, and many users' umask makes it writable by
+ * their group. */
 int project_read(const char *directory, const char *name, struct buf *text, struct pinfold_error *err)
 {
-	struct arena arena = { 0 };
+	struct arena arena = {0};
 	const char *path = path_join(&arena, directory, name);
 	FD_CLEANUP int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	FD_CLEANUP int fd = -1;
@@ -148,13 +153,13 @@ int project_read(const char *directory, const char *name, struct buf *text, stru
 static struct policy_file *add_file(struct loading *load, enum policy_layer layer, const char *path)
 {
 	struct pinfold_policy *policy = load->policy;
-	struct policy_file *grown = arena_grow(&policy->arena, policy->files, policy->file_count, policy->file_count + 1,
-					       sizeof(*grown), &policy->file_cap);
+	struct policy_file *grown = arena_grow(&policy->arena, policy->files, policy->file_count,
+					       policy->file_count + 1, sizeof(*grown), &policy->file_cap);
 
 	if (!grown || !path)
 		return NULL;
 	policy->files = grown;
-	grown[policy->file_count] = (struct policy_file){ .layer = layer, .path = path };
+	grown[policy->file_count] = (struct policy_file){.layer = layer, .path = path};
 	return &grown[policy->file_count++];
 }
 
@@ -162,8 +167,12 @@ static int take_text(struct loading *load, struct policy_file *file, const char 
 {
 	struct pinfold_policy *policy = load->policy;
 	struct setting_context context = {
-		.arena = &policy->arena, .layer = file->layer, .file = file->path, .base = base,
-		.home = policy->who.home, .worktree = policy->worktree,
+		.arena = &policy->arena,
+		.layer = file->layer,
+		.file = file->path,
+		.base = base,
+		.home = policy->who.home,
+		.worktree = policy->worktree,
 	};
 	struct layer *entry = file->layer == LAYER_USER ? &load->layers[LAYER_PROJECT_ENTRY] : NULL;
 
@@ -209,16 +218,17 @@ static int load_user(struct loading *load)
 		return load_file(load, LAYER_USER, policy->config_file, true);
 	if (!policy->who.config_home)
 		return 0;
-	return load_file(load, LAYER_USER, arena_printf(&policy->arena, "%s/pinfold/config.json", policy->who.config_home),
-			 false);
+	return load_file(load, LAYER_USER,
+			 arena_printf(&policy->arena, "%s/pinfold/config.json", policy->who.config_home), false);
 }
 
 static int load_project(struct loading *load)
 {
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_CONFIG_BYTES);
 	struct pinfold_policy *policy = load->policy;
-	struct policy_file *file = add_file(load, LAYER_PROJECT, path_join(&policy->arena, policy->worktree, policy_project_file));
-	struct pinfold_error trouble = { 0 };
+	struct policy_file *file =
+		add_file(load, LAYER_PROJECT, path_join(&policy->arena, policy->worktree, policy_project_file));
+	struct pinfold_error trouble = {0};
 	int r;
 
 	if (!file)
@@ -263,7 +273,7 @@ static int load_layers(struct loading *load)
 		r = load_user(load);
 	if (r == 0)
 		r = load_project(load);
-	load->layers[LAYER_COMMAND] = (struct layer){ .v = policy->settings, .n = policy->setting_count };
+	load->layers[LAYER_COMMAND] = (struct layer){.v = policy->settings, .n = policy->setting_count};
 	for (int i = 0; r == 0 && i < LAYER_COUNT; i++)
 		r = rules_check_layer(&policy->arena, &load->layers[i], policy->worktree, policy->who.home, load->err);
 	return r;
@@ -275,14 +285,19 @@ static int check_file_is_outside(struct pinfold_policy *policy, const char *path
 {
 	const struct policy_value *writes = &policy->value[KEY_WRITE];
 	char *file, *granted;
+	int r = path_resolve(&policy->arena, path, &file, NULL);
 
-	if (path_resolve(&policy->arena, path, &file, NULL) < 0 ||
-	    policy_rule(policy, AXIS_WRITE, file, NULL, NULL) == RULE_DENY)
+	if (r == -ENOMEM)
+		return err_oom(err);
+	if (r < 0 || policy_rule(policy, AXIS_WRITE, file, NULL, NULL) == RULE_DENY)
 		return 0;
 	for (size_t i = 0; i < writes->count; i++) {
 		const struct policy_item *item = &writes->items[i];
 
-		if (path_resolve(&policy->arena, item->text, &granted, NULL) < 0 || !path_is_in(file, granted))
+		r = path_resolve(&policy->arena, item->text, &granted, NULL);
+		if (r == -ENOMEM)
+			return err_oom(err);
+		if (r < 0 || !path_is_in(file, granted))
 			continue;
 		err_say(err, PINFOLD_REFUSED, EPERM, "'%s' would make the policy file '%s' writable", item->text, path);
 		err_hint(err, "name the directories below it that the command needs, or add: --protect '%s'", file);
@@ -318,7 +333,7 @@ static int digest_policy(struct pinfold_policy *policy, struct pinfold_error *er
 
 int policy_load(struct pinfold_policy *policy, const char *cwd, struct pinfold_error *err)
 {
-	struct loading load = { .policy = policy, .err = err };
+	struct loading load = {.policy = policy, .err = err};
 	int r = policy_identity(policy, err);
 
 	if (r < 0)
@@ -346,8 +361,8 @@ int policy_load(struct pinfold_policy *policy, const char *cwd, struct pinfold_e
 static int check_text(struct arena *arena, const char *path, enum policy_layer layer, const char *directory,
 		      struct buf *text, struct pinfold_error *err)
 {
-	struct setting_context context = { .arena = arena, .layer = layer, .file = path };
-	struct layer settings = { 0 }, entry = { 0 };
+	struct setting_context context = {.arena = arena, .layer = layer, .file = path};
+	struct layer settings = {0}, entry = {0};
 	struct identity who;
 	int r;
 
@@ -382,7 +397,7 @@ static int check_file(struct arena *arena, const char *path, enum policy_layer l
 
 int policy_check_file(const char *path, enum policy_layer layer, struct pinfold_error *err)
 {
-	struct arena arena = { 0 };
+	struct arena arena = {0};
 	int r = check_file(&arena, path, layer, err);
 
 	arena_free(&arena);

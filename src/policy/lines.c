@@ -78,32 +78,21 @@ static int scan_step(struct line_scan *scan, const char **p, const char *end)
 	char c = **p;
 
 	switch (c) {
-	case '\n':
-		scan->line++;
-		break;
+	case '\n': scan->line++; break;
 	case ' ':
 	case '\t':
 	case '\r':
-	case ':':
-		break;
-	case ',':
-		scan->expects_key = scan->is_object[scan->depth];
-		break;
+	case ':': break;
+	case ',': scan->expects_key = scan->is_object[scan->depth]; break;
 	case ']':
 	case '}':
 		scan->expects_key = false;
 		scan->depth -= scan->depth > 0;
 		break;
 	case '[':
-	case '{':
-		(*p)++;
-		return open_bracket(scan, c == '{');
-	case '"':
-		*p = string_end(*p, end);
-		return begin(scan, true);
-	default:
-		*p = word_end(*p, end);
-		return begin(scan, false);
+	case '{': (*p)++; return open_bracket(scan, c == '{');
+	case '"': *p = string_end(*p, end); return begin(scan, true);
+	default: *p = word_end(*p, end); return begin(scan, false);
 	}
 	(*p)++;
 	return 0;
@@ -111,7 +100,7 @@ static int scan_step(struct line_scan *scan, const char **p, const char *end)
 
 int lines_find(struct arena *arena, const char *text, size_t length, int **ret, size_t *ret_count)
 {
-	struct line_scan scan = { .arena = arena, .line = 1 };
+	struct line_scan scan = {.arena = arena, .line = 1};
 	const char *end = text + length;
 	int r = 0;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Five layers → one value a key. A later layer's value takes the place of an earlier one; lists add up (F035, F037), and
- * an empty list adds nothing (F036). A project's file that is not trusted may only tighten (F096, F097): what would
- * loosen is left out and kept for the readouts.
+ * Five layers become one value a key. A later layer's value takes the place of an earlier one; lists add up (F035,
+ * F037), and an empty list adds nothing (F036). A project's file that is not trusted may only tighten (F096, F097):
+ * what would loosen is left out and kept for the readouts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -44,12 +44,9 @@ static bool loosens(const struct policy_key_def *def, const struct policy_settin
 		    const struct policy_value *value)
 {
 	switch (def->tighten) {
-	case TIGHTEN_ALWAYS:
-		return false;
-	case TIGHTEN_SMALLER:
-		return setting->number > value->number;
-	case TIGHTEN_ON:
-		return !setting->number;
+	case TIGHTEN_ALWAYS: return false;
+	case TIGHTEN_SMALLER: return setting->number > value->number;
+	case TIGHTEN_ON: return !setting->number;
 	default:
 		/* Two uses of these keys take something away: a private temp, and no acceptance. */
 		if (def->type == TYPE_TMP)
@@ -78,8 +75,8 @@ static int ignore(struct merging *merge, const struct layer *layer, const struct
 	if (merge->is_ignored[setting->key])
 		return 0;
 	merge->is_ignored[setting->key] = true;
-	grown = arena_grow(merge->arena, policy->ignored, policy->ignored_count, policy->ignored_count + 1, sizeof(*grown),
-			   &policy->ignored_cap);
+	grown = arena_grow(merge->arena, policy->ignored, policy->ignored_count, policy->ignored_count + 1,
+			   sizeof(*grown), &policy->ignored_cap);
 	if (!grown)
 		return err_oom(merge->err);
 	policy->ignored = grown;
@@ -104,14 +101,15 @@ static int add_item(struct merging *merge, const struct policy_setting *setting)
 		return 0;
 	}
 	if (list->n >= LIMIT_LIST_ITEMS)
-		return err_at(merge->err, err_say(merge->err, PINFOLD_USAGE, E2BIG, "the list has more than %d items",
-						  LIMIT_LIST_ITEMS),
+		return err_at(merge->err,
+			      err_say(merge->err, PINFOLD_USAGE, E2BIG, "the list has more than %d items",
+				      LIMIT_LIST_ITEMS),
 			      setting->source.file, setting->source.line, policy_keys[setting->key].name);
 	grown = arena_grow(merge->arena, list->v, list->n, list->n + 1, sizeof(*grown), &list->cap);
 	if (!grown)
 		return err_oom(merge->err);
 	list->v = grown;
-	list->v[list->n++] = (struct policy_item){ .text = setting->text, .source = setting->source };
+	list->v[list->n++] = (struct policy_item){.text = setting->text, .source = setting->source};
 	return 0;
 }
 
@@ -162,7 +160,7 @@ static int remove_duplicates(struct merging *merge, struct item_list *list)
 	if (!sorted)
 		return err_oom(merge->err);
 	for (size_t i = 0; i < list->n; i++)
-		sorted[i] = (struct numbered){ &list->v[i], i };
+		sorted[i] = (struct numbered){&list->v[i], i};
 	qsort(sorted, list->n, sizeof(*sorted), compare_numbered);
 	for (size_t i = 0; i + 1 < list->n; i++) {
 		const struct policy_item *a = sorted[i].item, *b = sorted[i + 1].item;
@@ -187,7 +185,7 @@ static int remove_duplicates(struct merging *merge, struct item_list *list)
  * people switch pinfold off, so the built-in policy accepts it, for everybody to see and to take back. */
 static int set_builtin(struct merging *merge)
 {
-	const struct policy_setting services = { .key = KEY_ACCEPT, .text = "services" };
+	const struct policy_setting services = {.key = KEY_ACCEPT, .text = "services"};
 
 	memset(merge->policy->value, 0, sizeof(merge->policy->value));
 	for (int key = 0; key < KEY_COUNT; key++)
@@ -198,7 +196,7 @@ static int set_builtin(struct merging *merge)
 int merge_layers(struct pinfold_policy *policy, const struct layer layers[LAYER_COUNT], bool is_trusted,
 		 struct pinfold_error *err)
 {
-	struct merging merge = { .policy = policy, .arena = &policy->arena, .is_trusted = is_trusted, .err = err };
+	struct merging merge = {.policy = policy, .arena = &policy->arena, .is_trusted = is_trusted, .err = err};
 	int r = set_builtin(&merge);
 
 	for (int layer = LAYER_ADMIN; r == 0 && layer < LAYER_COUNT; layer++)

@@ -46,8 +46,7 @@ static size_t element_matches(const char *g, const char *end, char c)
 	size_t length;
 
 	switch (*g) {
-	case '?':
-		return 1;
+	case '?': return 1;
 	case '\\':
 		if (g + 1 < end)
 			return g[1] == c ? 2 : 0;
@@ -59,8 +58,7 @@ static size_t element_matches(const char *g, const char *end, char c)
 			return holds ? length : 0;
 		return c == '[' ? 1 : 0;
 	}
-	default:
-		return *g == c ? 1 : 0;
+	default: return *g == c ? 1 : 0;
 	}
 }
 
@@ -210,7 +208,8 @@ static const char *set_fault(const char *p, const char *end, const char **ret_en
 	return NULL;
 }
 
-static bool is_dots(const char *p, const char *end)
+/* How many dots the component consists of, escaped or not; 0 where it holds anything else. */
+static size_t only_dots(const char *p, const char *end)
 {
 	size_t dots = 0;
 
@@ -218,17 +217,17 @@ static bool is_dots(const char *p, const char *end)
 		if (*p == '\\' && p + 1 < end)
 			p++;
 		if (*p != '.')
-			return false;
+			return 0;
 		dots++;
 	}
-	return dots == 2;
+	return dots;
 }
 
 static const char *component_fault(const char *p, const char *end)
 {
 	const char *fault;
 
-	if (is_dots(p, end))
+	if (only_dots(p, end) == 2)
 		return "holds a '..'";
 	while (p < end) {
 		if (*p == '\\' && p + 1 >= end)
@@ -269,7 +268,7 @@ static void components_normalise(char *rest)
 		size_t length = (size_t)(end - p);
 		bool is_last = !*end;
 
-		if (length > 0 && !(length == 1 && *p == '.')) {
+		if (length > 0 && only_dots(p, end) != 1) {
 			if (to > rest)
 				*to++ = '/';
 			memmove(to, p, length);
@@ -336,7 +335,7 @@ static const char *find_base(const char *text, const char *worktree, const char 
 int pattern_parse(struct arena *arena, const char *text, const char *worktree, const char *home, struct pattern *ret,
 		  struct pinfold_error *err)
 {
-	struct pattern pattern = { 0 };
+	struct pattern pattern = {0};
 	const char *fault = text_fault(text);
 	const char *written;
 	bool is_anchored;

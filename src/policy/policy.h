@@ -105,7 +105,7 @@ struct policy_value {
 enum policy_tighten {
 	TIGHTEN_NEVER,   /* every use loosens: ignored without trust */
 	TIGHTEN_ALWAYS,  /* every use tightens: hide, protect */
-	TIGHTEN_SMALLER, /* only a smaller number (a limit), or a lower word (a choice) than what the other layers say */
+	TIGHTEN_SMALLER, /* only a smaller number (a limit) or a lower word (a choice) than the layers before it say */
 	TIGHTEN_ON,      /* only switching on: read_only */
 };
 
@@ -168,7 +168,8 @@ int policy_load(struct pinfold_policy *policy, const char *cwd, struct pinfold_e
  * item a call (accept: several with commas; "none" takes back what was accepted so far, the built-in row included).
  * "none" takes a limit back. Checked at once (type, word, number); paths, and patterns that begin with a "." or ".."
  * component, are made absolute against cwd. */
-int policy_set(struct pinfold_policy *policy, enum policy_key key, const char *text, const char *cwd, struct pinfold_error *err);
+int policy_set(struct pinfold_policy *policy, enum policy_key key, const char *text, const char *cwd,
+	       struct pinfold_error *err);
 /* By name of key ("tmp_size") or option ("--tmp-size"); -1 when there is none. */
 int policy_key_find(const char *name);
 
@@ -183,8 +184,9 @@ enum rule_right { RULE_DENY, RULE_ALLOW }; /* hide / read, protect / write */
 /*
  * The word of the user's rules about path (normal) on one axis, patterns and paths of all layers together, but without
  * the built-in lists of hidden and protected paths, which the survey knows: RULE_DENY, RULE_ALLOW or -1 (no rule).
- * *ret_depth (may be NULL): the number of components of the deciding rule, so that it can be compared with a built-in one;
- * *ret_item (may be NULL): the rule.
+ * *ret_depth (may be NULL): the number of components of the path that the deciding rule is about, so that it can be
+ * compared with a built-in one; *ret_item (may be NULL): the rule. path itself is taken for a directory, as every path
+ * above it is, so a pattern with a trailing slash matches it.
  */
 int policy_rule(const struct pinfold_policy *policy, enum rule_axis axis, const char *path, size_t *ret_depth,
 		const struct policy_item **ret_item);

@@ -17,7 +17,7 @@
 struct rule {
 	enum rule_right right;
 	const struct policy_item *item;
-	const char *path;       /* a plain path; NULL: the pattern */
+	const char *path; /* a plain path; NULL: the pattern */
 	struct pattern pattern;
 };
 
@@ -32,11 +32,8 @@ static const struct rule_kind {
 	enum policy_key key;
 	enum rule_right right;
 } rule_kinds[] = {
-	{ AXIS_READ, KEY_HIDE, RULE_DENY },
-	{ AXIS_READ, KEY_READ, RULE_ALLOW },
-	{ AXIS_READ, KEY_WRITE, RULE_ALLOW },
-	{ AXIS_WRITE, KEY_PROTECT, RULE_DENY },
-	{ AXIS_WRITE, KEY_WRITE, RULE_ALLOW },
+	{AXIS_READ, KEY_HIDE, RULE_DENY},     {AXIS_READ, KEY_READ, RULE_ALLOW},   {AXIS_READ, KEY_WRITE, RULE_ALLOW},
+	{AXIS_WRITE, KEY_PROTECT, RULE_DENY}, {AXIS_WRITE, KEY_WRITE, RULE_ALLOW},
 };
 enum { RULE_KIND_COUNT = sizeof(rule_kinds) / sizeof(rule_kinds[0]) };
 
@@ -54,7 +51,7 @@ static int make_rule(struct pinfold_policy *policy, const struct rule_kind *kind
 {
 	int r;
 
-	*ret = (struct rule){ .right = kind->right, .item = item };
+	*ret = (struct rule){.right = kind->right, .item = item};
 	if (policy_keys[kind->key].type == TYPE_PATHS) {
 		ret->path = without_slash(&policy->arena, item->text);
 		return ret->path ? 0 : err_oom(err);
@@ -65,7 +62,8 @@ static int make_rule(struct pinfold_policy *policy, const struct rule_kind *kind
 	return r < 0 ? err_at(err, r, item->source.file, item->source.line, policy_keys[kind->key].name) : 0;
 }
 
-static int make_axis(struct pinfold_policy *policy, enum rule_axis axis, struct rule_set *set, struct pinfold_error *err)
+static int make_axis(struct pinfold_policy *policy, enum rule_axis axis, struct rule_set *set,
+		     struct pinfold_error *err)
 {
 	size_t total = 0;
 	int r = 0;
@@ -216,7 +214,8 @@ static int collect_allowed(struct arena *arena, const struct layer *layer, enum 
 	return 0;
 }
 
-static int contradiction(const struct policy_setting *deny, const struct policy_setting *allow, struct pinfold_error *err)
+static int contradiction(const struct policy_setting *deny, const struct policy_setting *allow,
+			 struct pinfold_error *err)
 {
 	bool is_option = deny->source.layer == LAYER_COMMAND;
 	const struct policy_key_def *a = &policy_keys[deny->key], *b = &policy_keys[allow->key];
@@ -224,8 +223,8 @@ static int contradiction(const struct policy_setting *deny, const struct policy_
 	if (is_option)
 		err_say(err, PINFOLD_USAGE, EINVAL, "'%s' contradicts %s '%s'", deny->text, b->option, allow->text);
 	else
-		err_say(err, PINFOLD_USAGE, EINVAL, "'%s' contradicts '%s' of %s on line %d", deny->text, allow->text, b->name,
-			allow->source.line);
+		err_say(err, PINFOLD_USAGE, EINVAL, "'%s' contradicts '%s' of %s on line %d", deny->text, allow->text,
+			b->name, allow->source.line);
 	return err_at(err, -EINVAL, deny->source.file, deny->source.line, is_option ? a->option : a->name);
 }
 
@@ -248,7 +247,7 @@ static int check_denials(struct arena *arena, const struct layer *layer, enum po
 		r = pattern_parse(arena, setting->text, worktree, home, &pattern, err);
 		if (r < 0 || !pattern.is_literal)
 			continue;
-		found = bsearch(&(struct allowed){ .path = pattern.literal }, allowed, count, sizeof(*allowed),
+		found = bsearch(&(struct allowed){.path = pattern.literal}, allowed, count, sizeof(*allowed),
 				compare_allowed);
 		if (found)
 			r = contradiction(setting, found->setting, err);

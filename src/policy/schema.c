@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON Schema of a configuration file, made from the table of keys. The root is the user's file; "#/$defs/project" is
- * a project's, where paths may be relative. What needs more than one value (contradictions, duplicate keys) or the
+/* The JSON Schema of a configuration file, made from the table of keys. The root is the user's file; "#/$defs/project"
+ * is a project's, where paths may be relative. What needs more than one value (contradictions, duplicate keys) or the
  * machine (does the path exist) no schema can say. */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,26 +52,19 @@ static json_t *value_form(const struct policy_key_def *def, bool is_project)
 	const char *path = is_project ? any_path : absolute_path;
 
 	switch (def->type) {
-	case TYPE_FLAG:
-		return json_pack("{s:s}", "type", "boolean");
-	case TYPE_CHOICE:
-		return words_form(def->words, NULL);
-	case TYPE_NAMES:
-		return words_form(def->words, ACCEPT_NONE);
-	case TYPE_DURATION:
-		return string_form(duration_form);
+	case TYPE_FLAG: return json_pack("{s:s}", "type", "boolean");
+	case TYPE_CHOICE: return words_form(def->words, NULL);
+	case TYPE_NAMES: return words_form(def->words, ACCEPT_NONE);
+	case TYPE_DURATION: return string_form(duration_form);
 	case TYPE_SIZE:
-		return json_pack("{s:[{s:s, s:i}, o]}", "anyOf", "type", "integer", "minimum", 1, string_form(size_form));
+		return json_pack("{s:[{s:s, s:i}, o]}", "anyOf", "type", "integer", "minimum", 1,
+				 string_form(size_form));
 	case TYPE_COUNT:
 		return json_pack("{s:[{s:s, s:i}, {s:s}]}", "anyOf", "type", "integer", "minimum", 1, "const", "none");
-	case TYPE_PATTERNS:
-		return or_bytes(pattern_json());
-	case TYPE_ENVIRONMENT:
-		return or_bytes(string_form(variable_form));
-	case TYPE_TMP:
-		return or_bytes(json_pack("{s:[{s:s}, o]}", "anyOf", "const", "private", string_form(path)));
-	default:
-		return or_bytes(string_form(path));
+	case TYPE_PATTERNS: return or_bytes(pattern_json());
+	case TYPE_ENVIRONMENT: return or_bytes(string_form(variable_form));
+	case TYPE_TMP: return or_bytes(json_pack("{s:[{s:s}, o]}", "anyOf", "const", "private", string_form(path)));
+	default: return or_bytes(string_form(path));
 	}
 }
 
@@ -97,7 +90,8 @@ static json_t *keys_form(bool is_project)
 		if (!policy_keys[key].is_command_only)
 			r = json_put(properties, policy_keys[key].name, key_form(&policy_keys[key], is_project));
 	if (r == 0)
-		return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0);
+		return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties",
+				 0);
 	json_decref(properties);
 	return NULL;
 }
@@ -107,8 +101,8 @@ static json_t *schema(void)
 	static const char normal_path[] = "^/(?!$)(?!.*//)(?!.*/[.]{1,2}(/|$))(?!.*/$)|^/$";
 	json_t *root = keys_form(false);
 	json_t *projects = json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "type", "object", "description",
-				     "settings for single worktrees, by their canonical path", "propertyNames", "pattern",
-				     normal_path, "additionalProperties", "$ref", "#/$defs/settings");
+				     "settings for single worktrees, by their canonical path", "propertyNames",
+				     "pattern", normal_path, "additionalProperties", "$ref", "#/$defs/settings");
 	int r = json_put(json_object_get(root, "properties"), "projects", projects);
 
 	if (r == 0)
@@ -116,7 +110,8 @@ static json_t *schema(void)
 	if (r == 0)
 		r = json_put(root, "title", json_string("pinfold configuration"));
 	if (r == 0)
-		r = json_put(root, "$defs", json_pack("{s:o, s:o}", "settings", keys_form(false), "project", keys_form(true)));
+		r = json_put(root, "$defs",
+			     json_pack("{s:o, s:o}", "settings", keys_form(false), "project", keys_form(true)));
 	if (r == 0)
 		return root;
 	json_decref(root);

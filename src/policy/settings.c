@@ -72,7 +72,7 @@ static int unknown_word(const char *const *words, const char *text, struct pinfo
 static int read_flag(const struct setting_context *context, const struct policy_key_def *def, const char *text,
 		     struct policy_setting *ret, struct pinfold_error *err)
 {
-	static const char *const words[] = { "false", "true", NULL };
+	static const char *const words[] = {"false", "true", NULL};
 	int word = find_word(words, text);
 
 	(void)context;
@@ -99,12 +99,9 @@ static int read_choice(const struct setting_context *context, const struct polic
 static const char *number_form(enum policy_type type)
 {
 	switch (type) {
-	case TYPE_DURATION:
-		return "a duration such as 500ms, 30s, 10m or 2h, or none";
-	case TYPE_SIZE:
-		return "a size such as 65536, 512K, 64M or 2G, or none";
-	default:
-		return "a number from 1 on, or none";
+	case TYPE_DURATION: return "a duration such as 500ms, 30s, 10m or 2h, or none";
+	case TYPE_SIZE: return "a size such as 65536, 512K, 64M or 2G, or none";
+	default: return "a number from 1 on, or none";
 	}
 }
 
@@ -160,7 +157,8 @@ static int resolve_parents(struct arena *arena, const char *path, char **ret, st
 	r = path_resolve(arena, resolved, &resolved, NULL);
 	if (r < 0)
 		return r == -ENOMEM ? err_oom(err) : err_sys(err, PINFOLD_USAGE, -r, "resolve", path);
-	*ret = path_normal(arena, NULL, arena_printf(arena, "%s%s", resolved, cut));
+	resolved = arena_printf(arena, "%s%s", resolved, cut);
+	*ret = resolved ? path_normal(arena, NULL, resolved) : NULL;
 	return *ret ? 0 : err_oom(err);
 }
 
@@ -173,7 +171,8 @@ static int anchor(const struct setting_context *context, const char *text, const
 		return err_say(err, PINFOLD_USAGE, ENAMETOOLONG, "the path is too long");
 	if (*text == '~' && (!text[1] || text[1] == '/')) {
 		if (!context->home)
-			return err_say(err, PINFOLD_USAGE, EINVAL, "'%s' begins with ~, but there is no home directory", text);
+			return err_say(err, PINFOLD_USAGE, EINVAL, "'%s' begins with ~, but there is no home directory",
+				       text);
 		*ret = arena_printf(context->arena, "%s%s", context->home, text + 1);
 	} else if (*text == '/') {
 		*ret = text;
@@ -181,7 +180,8 @@ static int anchor(const struct setting_context *context, const char *text, const
 		*ret = path_join(context->arena, context->base, text);
 	} else {
 		err_say(err, PINFOLD_USAGE, EINVAL, "'%s' is not an absolute path", text);
-		err_hint(err, "a path here begins with / or ~/; in a project's %s it may be relative to the worktree's top",
+		err_hint(err,
+			 "a path here begins with / or ~/; in a project's %s it may be relative to the worktree's top",
 			 policy_project_file);
 		return -EINVAL;
 	}
@@ -243,11 +243,12 @@ static const char *escape(struct arena *arena, const char *path)
 	return ret;
 }
 
-/* On the command line `./x`, `.` and `../x` are what a shell's user means by them: below the current directory (F028). */
+/* On the command line `./x`, `.` and `../x` are what a shell's user means by them: relative to the current directory
+ * (F028). */
 static int anchor_pattern(const struct setting_context *context, const char *text, const char **ret,
 			  struct pinfold_error *err)
 {
-	const char *rest = text;
+	const char *rest = text, *between, *escaped;
 	char *directory = arena_strdup(context->arena, context->base);
 
 	while (directory && is_dot_pattern(rest)) {
@@ -256,9 +257,11 @@ static int anchor_pattern(const struct setting_context *context, const char *tex
 		rest += strspn(rest, ".");
 		rest += strspn(rest, "/");
 	}
-	if (!directory)
+	escaped = directory ? escape(context->arena, directory) : NULL;
+	if (!escaped)
 		return err_oom(err);
-	*ret = arena_printf(context->arena, "%s%s%s", escape(context->arena, directory), *rest && directory[1] ? "/" : "", rest);
+	between = *rest && directory[1] ? "/" : "";
+	*ret = arena_printf(context->arena, "%s%s%s", escaped, between, rest);
 	return *ret ? 0 : err_oom(err);
 }
 
@@ -318,19 +321,21 @@ static int read_environment(const struct setting_context *context, const struct 
 
 /* ---- the table ---- */
 
-static int (*const readers[TYPE_TYPE_COUNT])(const struct setting_context *, const struct policy_key_def *, const char *,
-					     struct policy_setting *, struct pinfold_error *) = {
+/* clang-format off */
+static int (*const readers[TYPE_TYPE_COUNT])(const struct setting_context *, const struct policy_key_def *,
+					     const char *, struct policy_setting *, struct pinfold_error *) = {
 	[TYPE_FLAG] = read_flag,         [TYPE_CHOICE] = read_choice,   [TYPE_PATH] = read_path,
 	[TYPE_TMP] = read_tmp,           [TYPE_DURATION] = read_number, [TYPE_SIZE] = read_number,
 	[TYPE_COUNT] = read_number,      [TYPE_PATHS] = read_path,      [TYPE_PATTERNS] = read_pattern,
 	[TYPE_NAMES] = read_name,        [TYPE_ENVIRONMENT] = read_environment,
 };
+/* clang-format on */
 
 int setting_read(const struct setting_context *context, enum policy_key key, const char *text,
 		 struct policy_setting *ret, struct pinfold_error *err)
 {
 	const struct policy_key_def *def = &policy_keys[key];
-	struct policy_setting setting = { .key = key, .source = { .layer = context->layer, .file = context->file } };
+	struct policy_setting setting = {.key = key, .source = {.layer = context->layer, .file = context->file}};
 	int r = readers[def->type](context, def, text, &setting, err);
 
 	if (r == 0)
@@ -341,7 +346,7 @@ int setting_read(const struct setting_context *context, enum policy_key key, con
 static int set_one(struct pinfold_policy *policy, const struct setting_context *context, enum policy_key key,
 		   const char *text, struct pinfold_error *err)
 {
-	struct layer layer = { .v = policy->settings, .n = policy->setting_count, .cap = policy->setting_cap };
+	struct layer layer = {.v = policy->settings, .n = policy->setting_count, .cap = policy->setting_cap};
 	struct policy_setting setting;
 	int r = setting_read(context, key, text, &setting, err);
 
@@ -376,7 +381,7 @@ static int set_names(struct pinfold_policy *policy, const struct setting_context
 int policy_set(struct pinfold_policy *policy, enum policy_key key, const char *text, const char *cwd,
 	       struct pinfold_error *err)
 {
-	struct setting_context context = { .arena = &policy->arena, .layer = LAYER_COMMAND, .base = cwd };
+	struct setting_context context = {.arena = &policy->arena, .layer = LAYER_COMMAND, .base = cwd};
 	int r = policy_identity(policy, err);
 
 	if (r < 0)

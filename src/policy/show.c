@@ -98,7 +98,7 @@ static int add_row(struct show_rows *rows, const char *key, const char *value, b
 		   const struct policy_source *source, const char *reason)
 {
 	struct show_row *grown = arena_grow(&rows->arena, rows->v, rows->n, rows->n + 1, sizeof(*grown), &rows->cap);
-	struct show_row row = { .reason = reason };
+	struct show_row row = {.reason = reason};
 
 	if (!grown)
 		return -ENOMEM;
@@ -110,7 +110,8 @@ static int add_row(struct show_rows *rows, const char *key, const char *value, b
 	return row.key && row.value && row.source ? 0 : -ENOMEM;
 }
 
-static int add_scalar(const struct pinfold_policy *policy, enum policy_key key, const char *reason, struct show_rows *rows)
+static int add_scalar(const struct pinfold_policy *policy, enum policy_key key, const char *reason,
+		      struct show_rows *rows)
 {
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_TEXT_BYTES);
 	const struct policy_value *value = &policy->value[key];
@@ -121,7 +122,8 @@ static int add_scalar(const struct pinfold_policy *policy, enum policy_key key, 
 	return add_row(rows, policy_keys[key].name, text.data ? text.data : "", true, &value->source, reason);
 }
 
-static int add_list(const struct pinfold_policy *policy, enum policy_key key, const char *reason, struct show_rows *rows)
+static int add_list(const struct pinfold_policy *policy, enum policy_key key, const char *reason,
+		    struct show_rows *rows)
 {
 	const struct policy_value *value = &policy->value[key];
 	int r = 0;
@@ -139,7 +141,7 @@ static int add_ignored(const struct pinfold_policy *policy, struct show_rows *ro
 
 	for (size_t i = 0; r == 0 && i < policy->ignored_count; i++) {
 		const struct policy_ignored *ignored = &policy->ignored[i];
-		struct policy_source source = { LAYER_PROJECT, ignored->file, ignored->line };
+		struct policy_source source = {LAYER_PROJECT, ignored->file, ignored->line};
 
 		r = add_row(rows, ignored->key, ignored->text, false, &source, ignored_reason);
 	}
@@ -188,7 +190,7 @@ static void print_rows(const struct show_rows *rows, struct buf *out)
 int policy_show_text(const struct pinfold_policy *policy, const char *(*effect_of)(void *, enum policy_key), void *arg,
 		     struct buf *out)
 {
-	struct show_rows rows = { 0 };
+	struct show_rows rows = {0};
 	int r = make_rows(policy, effect_of, arg, &rows);
 
 	if (r == 0)
@@ -342,14 +344,17 @@ static void print_path(const char *layer, const char *path, const char *state, s
 
 int policy_paths(const struct pinfold_policy *policy, struct buf *out)
 {
-	struct arena arena = { 0 };
+	struct arena arena = {0};
 	const char *trust = trust_path(&arena, &policy->who);
 
 	for (size_t i = 0; i < policy->file_count; i++) {
 		const struct policy_file *file = &policy->files[i];
 
 		print_path(policy_layer_names[file->layer], file->path,
-			   !file->exists ? "missing" : file->trusted ? "trusted" : "read", out);
+			   !file->exists   ? "missing"
+			   : file->trusted ? "trusted"
+					   : "read",
+			   out);
 	}
 	if (trust)
 		print_path("trust", trust, access(trust, F_OK) == 0 ? "exists" : "missing", out);

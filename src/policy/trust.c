@@ -84,7 +84,7 @@ static bool list_has(struct arena *arena, const json_t *list, const char *worktr
 
 bool trust_has(const char *worktree, const char *sha256, struct pinfold_error *err)
 {
-	struct arena arena = { 0 };
+	struct arena arena = {0};
 	struct identity who;
 	const char *path;
 	json_t *list = NULL;
@@ -120,7 +120,7 @@ static int set_entry(struct arena *arena, json_t *list, const char *worktree, co
 static int open_state(struct arena *arena, const char *directory)
 {
 	int fd = -1;
-	char *path = arena_strdup(arena, directory);
+	char *path = directory ? arena_strdup(arena, directory) : NULL;
 
 	if (!path)
 		return -ENOMEM;
@@ -204,10 +204,14 @@ static int digest_project(struct arena *arena, const char *file, const struct id
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_CONFIG_BYTES);
 	char *directory = path_parent(arena, file);
 	struct setting_context context = {
-		.arena = arena, .layer = LAYER_PROJECT, .file = file, .base = directory, .home = who->home,
+		.arena = arena,
+		.layer = LAYER_PROJECT,
+		.file = file,
+		.base = directory,
+		.home = who->home,
 		.worktree = directory,
 	};
-	struct layer layer = { 0 };
+	struct layer layer = {0};
 	int r;
 
 	if (!directory)
@@ -224,7 +228,7 @@ static int digest_project(struct arena *arena, const char *file, const struct id
 
 int trust_add(const char *project_file, const char *worktree, struct pinfold_error *err)
 {
-	struct arena arena = { 0 };
+	struct arena arena = {0};
 	struct identity who;
 	const char *path = NULL;
 	char sha256[65];

@@ -189,6 +189,7 @@ static void test_literal(void **state)
 		{ "~/.x", HOME "/.x" },
 		{ "~", HOME },
 		{ "/a\\*b", "/a*b" },
+		{ "/a/\\./b", "/a/b" },
 		{ "/", "/" },
 		{ "name", NULL }, /* at any depth: no one path */
 		{ "/a*b", NULL },
