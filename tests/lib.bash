@@ -5,7 +5,7 @@
 # hand (bats tests/live/x.bats) finds the program of the checkout.
 #
 #   PINFOLD    the program                      PROJECT   the project's files (a copy, when tests/run made one)
-#   TEST_AS    user or root                     ATTEMPT   where the programs of tests/attempt lie
+#   TEST_AS    user or root                     ATTEMPT   the program of tests/attempt
 #   SCRATCH    a fresh folder in the home       WORK      an empty worktree in it, and the current directory
 #
 # The scratch folder lies in the home, where real projects are: /tmp is private inside the pen, so a test there is a
@@ -13,7 +13,7 @@
 
 PROJECT=${PROJECT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)}
 PINFOLD=${PINFOLD:-$PROJECT/build/pinfold}
-ATTEMPT=${ATTEMPT:-$PROJECT/build/tests}
+ATTEMPT=${ATTEMPT:-$PROJECT/build/tests/attempt}
 TEST_AS=${TEST_AS:-$( ((EUID)) && echo user || echo root)}
 export PROJECT PINFOLD ATTEMPT TEST_AS
 
@@ -54,11 +54,19 @@ needs() {
 		root) [ "$EUID" -eq 0 ] ;;
 		userns) unshare --user true 2>/dev/null ;;
 		ipv6) grep -qs '^0\{31\}1 ' /proc/net/if_inet6 ;;
+		x86_64) [ "$(uname -m)" = x86_64 ] ;;
+		scopes) [ "$(landlock_abi)" -ge 6 ] ;; # signals and abstract sockets (Linux 6.12)
+		tiocsti) [ "$(cat /proc/sys/dev/tty/legacy_tiocsti 2>/dev/null || echo 1)" = 1 ] ;;
 		venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
 		*) command -v "$word" >/dev/null ;;
 		esac || missing+=("$word")
 	done
 	[ ${#missing[@]} -eq 0 ] || skip "needs ${missing[*]}"
+}
+
+# The kernel's Landlock, asked without pinfold; 0 where there is none.
+landlock_abi() {
+	python3 -c 'import ctypes; print(max(0, ctypes.CDLL(None).syscall(444, None, 0, 1)))'
 }
 
 # For a test that means something in one of the two passes only; the other one does not count it.
@@ -90,6 +98,77 @@ denied() {
 	# 125 would be a run that never took place, which denies everything.
 	[ "$status" -ne 125 ] || fail "pinfold did not run it: $output"
 }
+
+# try WORD... : one attempt of tests/attempt, outside.
+try() { "$ATTEMPT/attempt" "$@"; }
+
+# attempts_inside [OPTION...] -- WORD... : the same inside; OPTIONS and WORDS are those of the next three.
+attempts_inside() {
+	local options=()
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	run pen ${options[@]+"${options[@]}"} -- "$ATTEMPT/attempt" "${@//@/in}"
+}
+
+# try_allowed [OPTION...] -- WORD... : the attempt succeeds inside.
+try_allowed() {
+	attempts_inside "$@"
+	[ "$output" = OK ] || fail "inside: $output (status $status): ${*}"
+}
+
+# try_refused ERRNO[|ERRNO...] [OPTION...] -- WORD... : it ends inside with one of these errors. For what nobody may do
+# outside either (without being root), so that there is no control.
+try_refused() {
+	local errors=$1
+	shift
+	attempts_inside "$@"
+	[[ "$status" -eq 1 && "|$errors|" == *"|$output|"* ]] ||
+		fail "inside: $output (status $status) instead of $errors: $*"
+}
+
+# try_denied ERRNO[|ERRNO...] [OPTION...] -- WORD... : it succeeds outside, which proves that the test tests something, and
+# ends inside with one of these errors. An @ in the words is "out" outside and "in" inside, for what can be done once only.
+try_denied() {
+	local errors=$1 words=("$@")
+	while [ "${words[0]}" != -- ]; do
+		words=("${words[@]:1}")
+	done
+	words=("${words[@]:1}")
+	run try "${words[@]//@/out}"
+	[ "$output" = OK ] || fail "outside: $output (status $status): ${words[*]}"
+	try_refused "$@"
+}
+
+# victim : a process of the host that waits, in VICTIM; MARK is a word on its command line that exists once in the world.
+victim() {
+	MARK=mark-$$-$RANDOM$RANDOM$RANDOM
+	printf '%s' "$MARK" >"$SCRATCH/mark"
+	spawn "$ATTEMPT/attempt" wait "$MARK"
+	VICTIM=$SPAWNED
+	wait_for is_marked
+}
+
+# Is there a process with MARK on its command line? The word comes from a file, so that grep is none itself.
+is_marked() { grep -qsFf "$SCRATCH/mark" /proc/[0-9]*/cmdline; }
+is_unmarked() { ! is_marked; }
+
+# in_background SCRIPT [OPTION...] : a run that lasts; the script waits for what the host does with `meet`: it says that
+# it is there, and goes on after `go`. Its end is waited for with `finished`; then its output is in $WORK/said.
+in_background() {
+	local script=$1
+	shift
+	spawn "$PINFOLD" run "$@" -- sh -c "
+		meet() { touch here; while [ ! -e go ]; do sleep 0.02; done; rm -f go; }
+		{ $script
+		} >said 2>&1
+		touch finished"
+}
+
+go() { wait_for test -e "$WORK/here" && rm -f "$WORK/here" && touch "$WORK/go"; }
+finished() { wait_for test -e "$WORK/finished"; }
 
 # A home of the test's own, so that the real one is never touched.
 own_home() {

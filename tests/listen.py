@@ -61,7 +61,7 @@ def main(words):
         try:
             return connect(words[1], words[2])
         except OSError as error:
-            print(f"connect: {error}", file=sys.stderr)
+            print(f"connect: {error.strerror or error}", file=sys.stderr)
             return 1
     if len(words) == 2 and words[0] in ("inet", "inet6"):
         return listen(words[0], None, words[1])
