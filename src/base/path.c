@@ -75,10 +75,17 @@ char *path_normal(struct arena *arena, const char *base, const char *path)
 
 char *path_join(struct arena *arena, const char *dir, const char *name)
 {
-	size_t len = strlen(dir);
-	const char *slash = len > 0 && dir[len - 1] == '/' ? "" : "/";
+	size_t len = strlen(dir), name_len = strlen(name);
+	bool needs_slash = !(len > 0 && dir[len - 1] == '/');
+	char *joined = arena_alloc(arena, len + name_len + 2, 1);
 
-	return arena_printf(arena, "%s%s%s", dir, slash, name);
+	if (!joined)
+		return NULL;
+	memcpy(joined, dir, len);
+	if (needs_slash)
+		joined[len++] = '/';
+	memcpy(joined + len, name, name_len + 1);
+	return joined;
 }
 
 const char *path_below(const char *path, const char *dir)

@@ -37,8 +37,8 @@ void host_read(struct pinfold_host *host)
 
 	*host = (struct pinfold_host){ 0 };
 	if (uname(&name) == 0) {
-		snprintf(host->kernel, sizeof(host->kernel), "%s", name.release);
-		snprintf(host->machine, sizeof(host->machine), "%s", name.machine);
+		snprintf(host->kernel, sizeof(host->kernel), "%.127s", name.release);
+		snprintf(host->machine, sizeof(host->machine), "%.31s", name.machine);
 	}
 	host->landlock_abi = landlock_abi(&host->landlock_errno);
 	if (host->landlock_abi > 0)

@@ -51,10 +51,11 @@ static int arrange_descriptors(struct enter *enter)
 }
 
 /* As execvp(3) does: a file that the kernel does not know as a program is given to the shell; a candidate that may not
- * be executed is remembered while the rest of PATH is tried. */
+ * be executed is remembered while the rest of PATH is tried. A directory of PATH that cannot be searched counts as one
+ * that is not there (F109). */
 static int execute_candidates(const struct pinfold_plan *plan, const char **ret_path)
 {
-	int error = ENOENT;
+	int error = ENOENT, error_here;
 
 	*ret_path = plan->argv.v[0];
 	for (size_t i = 0; i < plan->candidates.n; i++) {
@@ -66,11 +67,13 @@ static int execute_candidates(const struct pinfold_plan *plan, const char **ret_
 			plan->shell_argv[1] = path;
 			execve(plan->shell_argv[0], plan->shell_argv, plan->environment.v);
 		}
-		if (errno == ENOENT || errno == ENOTDIR)
+		error_here = errno;
+		if (error_here == ENOENT || error_here == ENOTDIR ||
+		    (error_here == EACCES && plan->candidates.n > 1 && access(path, F_OK) < 0))
 			continue;
-		error = errno;
+		error = error_here;
 		*ret_path = path;
-		if (errno != EACCES)
+		if (error != EACCES)
 			break;
 	}
 	return error;

@@ -49,7 +49,7 @@ const char *layout_join(struct layout *layout, const char *prefix, const char *n
 		return NULL;
 	if (!*prefix || !*name)
 		return *prefix ? prefix : name;
-	joined = arena_printf(&layout->plan->arena, "%s/%s", prefix, name);
+	joined = path_join(&layout->plan->arena, prefix, name);
 	if (!joined)
 		layout->error = -ENOMEM;
 	return joined;
@@ -118,8 +118,6 @@ void layout_whiteout(struct layout *layout, const char *inside)
 		return;
 	}
 	make_parents(layout, inside, 0700);
-	if (!remember(layout, inside))
-		return;
 	layout_op(layout, OP_WHITEOUT, inside)->from = layout->whiteout;
 	if (!layout->whiteout)
 		layout->whiteout = inside;
