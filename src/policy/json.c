@@ -238,6 +238,8 @@ static int syntax_error(const struct setting_context *context, const json_error_
 	bool is_duplicate = json_error_code(error) == json_error_duplicate_key;
 	char key[64] = "";
 
+	if (json_error_code(error) == json_error_out_of_memory || !error->text[0])
+		return err_oom(err);
 	if (is_duplicate && name)
 		snprintf(key, sizeof(key), "%.*s", (int)strcspn(name + 7, "\"'"), name + 7);
 	if (is_duplicate)

@@ -11,16 +11,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static const enum policy_layer layers_in_turn[] = { LAYER_USER, LAYER_ADMIN, LAYER_PROJECT };
+static const enum policy_layer layers_in_turn[] = {LAYER_USER, LAYER_ADMIN, LAYER_PROJECT};
 
-static int parse(struct pinfold_policy *policy, enum policy_layer number, char *text, size_t length, struct layer *layers)
+static int parse(struct pinfold_policy *policy, enum policy_layer number, char *text, size_t length,
+		 struct layer *layers)
 {
 	struct setting_context context = {
-		.arena = &policy->arena, .layer = number, .file = "/config.json", .home = "/home/me", .worktree = "/w",
+		.arena = &policy->arena,
+		.layer = number,
+		.file = "/config.json",
+		.home = "/home/me",
+		.worktree = "/w",
 		.base = number == LAYER_PROJECT ? "/w" : NULL,
 	};
 	struct layer *entry = number == LAYER_USER ? &layers[LAYER_PROJECT_ENTRY] : NULL;
-	struct pinfold_error err = { 0 };
+	struct pinfold_error err = {0};
 	int r = layer_parse(&context, text, length, &layers[number], entry, &err);
 
 	if (r == 0)
@@ -33,9 +38,9 @@ static int parse(struct pinfold_policy *policy, enum policy_layer number, char *
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct pinfold_policy policy = { .config_fd = -1, .worktree = "/w" };
-	struct layer layers[LAYER_COUNT] = { 0 };
-	struct pinfold_error err = { 0 };
+	struct pinfold_policy policy = {.config_fd = -1, .worktree = "/w"};
+	struct layer layers[LAYER_COUNT] = {0};
+	struct pinfold_error err = {0};
 	size_t length = size > 0 ? size - 1 : 0;
 	char *text = malloc(length + 1);
 
@@ -45,12 +50,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		memcpy(text, data + 1, length);
 		text[length] = '\0';
 		policy.who.home = "/home/me";
-		if (parse(&policy, number, text, length, layers) == 0 && merge_layers(&policy, layers, false, &err) == 0 &&
-		    rules_make(&policy, &err) == 0) {
+		if (parse(&policy, number, text, length, layers) == 0 &&
+		    merge_layers(&policy, layers, false, &err) == 0 && rules_make(&policy, &err) == 0) {
 			policy_rule(&policy, AXIS_READ, "/w/a/b", NULL, NULL);
 			policy_rule(&policy, AXIS_WRITE, "/home/me/.x", NULL, NULL);
 			/* An untrusted project's file opens nothing. */
-			if (number == LAYER_PROJECT && policy_rule(&policy, AXIS_WRITE, "/etc/x", NULL, NULL) == RULE_ALLOW)
+			if (number == LAYER_PROJECT &&
+			    policy_rule(&policy, AXIS_WRITE, "/etc/x", NULL, NULL) == RULE_ALLOW)
 				abort();
 		}
 	}

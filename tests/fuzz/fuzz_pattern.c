@@ -26,7 +26,7 @@ static void check_walk(struct arena *arena, const struct pattern *pattern, const
 static void check(struct arena *arena, const char *text, const char *name)
 {
 	struct pattern pattern;
-	struct pinfold_error err = { 0 };
+	struct pinfold_error err = {0};
 	char *path = path_normal(arena, "/w", name);
 
 	if (pattern_parse(arena, text, "/w", "/home/me", &pattern, &err) < 0) {
@@ -39,13 +39,14 @@ static void check(struct arena *arena, const char *text, const char *name)
 	check_walk(arena, &pattern, path);
 	pattern_glob(text, name);
 	/* A plain path matches itself. */
-	if (pattern.is_literal && (!path_is_normal(pattern.literal) || !pattern_matches(&pattern, pattern.literal, true)))
+	if (pattern.is_literal &&
+	    (!path_is_normal(pattern.literal) || !pattern_matches(&pattern, pattern.literal, true)))
 		abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct arena arena = { 0 };
+	struct arena arena = {0};
 	char *text = malloc(size + 1);
 	char *name;
 

@@ -24,7 +24,7 @@
 
 static char world_top[PATH_MAX];
 static char world_work[PATH_MAX];
-static struct pinfold_policy world_policy = { .config_fd = -1 };
+static struct pinfold_policy world_policy = {.config_fd = -1};
 static struct pinfold_error world_error;
 
 /* A path below the world's top; the last eight stay valid. */
@@ -50,15 +50,16 @@ static inline void put(const char *name, const char *text)
 	assert_int_equal(fchmod(fd, 0644), 0);
 }
 
-#define ADMIN_FILE "admin.json"
-#define USER_FILE "home/.config/pinfold/config.json"
+#define ADMIN_FILE   "admin.json"
+#define USER_FILE    "home/.config/pinfold/config.json"
 #define PROJECT_FILE "work/.pinfold.json"
-#define TRUST_FILE "home/.local/state/pinfold/trust.json"
+#define TRUST_FILE   "home/.local/state/pinfold/trust.json"
 
 static inline int world_make(void **state)
 {
-	static const char *const dirs[] = { "home", "home/.config", "home/.config/pinfold", "work", "work/.git", "work/sub" };
-	static const char *const unset[] = { "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME" };
+	static const char *const dirs[] = {"home", "home/.config", "home/.config/pinfold",
+					   "work", "work/.git",    "work/sub"};
+	static const char *const unset[] = {"XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"};
 	char name[] = "/tmp/pinfold-policy-XXXXXX";
 
 	(void)state;
@@ -81,7 +82,7 @@ static inline int world_clear(void **state)
 {
 	(void)state;
 	arena_free(&world_policy.arena);
-	world_policy = (struct pinfold_policy){ .config_fd = -1 };
+	world_policy = (struct pinfold_policy){.config_fd = -1};
 	memset(&world_error, 0, sizeof(world_error));
 	unlink(at(ADMIN_FILE));
 	unlink(at(USER_FILE));
@@ -104,7 +105,7 @@ static inline int world_remove(void **state)
 static inline void forget(void)
 {
 	arena_free(&world_policy.arena);
-	world_policy = (struct pinfold_policy){ .config_fd = -1 };
+	world_policy = (struct pinfold_policy){.config_fd = -1};
 	memset(&world_error, 0, sizeof(world_error));
 }
 

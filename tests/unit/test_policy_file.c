@@ -9,14 +9,15 @@
 static void test_all_keys(void **state)
 {
 	(void)state;
-	put(USER_FILE, "{\n"
-		       "  \"read_only\": true, \"mode\": \"auto\", \"backend\": \"namespaces\",\n"
-		       "  \"accept\": [\"network\"], \"write\": [\"/srv/data\", \"~/out/\"], \"read\": [\"~/.netrc\"],\n"
-		       "  \"hide\": [\"*.pem\"], \"protect\": [\"ci/\"], \"home\": \"hidden\", \"git\": \"readonly\",\n"
-		       "  \"network\": \"offline\", \"socket\": [\"/run/x.sock\"], \"device\": [\"/dev/kvm\"],\n"
-		       "  \"env\": [\"A\", \"B=c d\"], \"env_mode\": \"list\", \"tmp\": \"/srv/tmp\", \"time\": \"90s\",\n"
-		       "  \"memory\": \"64M\", \"processes\": 100, \"tmp_size\": 65536\n"
-		       "}\n");
+	put(USER_FILE,
+	    "{\n"
+	    "  \"read_only\": true, \"mode\": \"auto\", \"backend\": \"namespaces\",\n"
+	    "  \"accept\": [\"network\"], \"write\": [\"/srv/data\", \"~/out/\"], \"read\": [\"~/.netrc\"],\n"
+	    "  \"hide\": [\"*.pem\"], \"protect\": [\"ci/\"], \"home\": \"hidden\", \"git\": \"readonly\",\n"
+	    "  \"network\": \"offline\", \"socket\": [\"/run/x.sock\"], \"device\": [\"/dev/kvm\"],\n"
+	    "  \"env\": [\"A\", \"B=c d\"], \"env_mode\": \"list\", \"tmp\": \"/srv/tmp\", \"time\": \"90s\",\n"
+	    "  \"memory\": \"64M\", \"processes\": 100, \"tmp_size\": 65536\n"
+	    "}\n");
 	load_fine();
 	assert_int_equal(policy_number(&world_policy, KEY_READ_ONLY), 1);
 	assert_int_equal(policy_number(&world_policy, KEY_MODE), MODE_AUTO);
@@ -71,77 +72,77 @@ static const struct bad_file {
 	const char *key, *says;
 } bad_files[] = {
 	/* syntax */
-	{ "", 1, "", "not valid JSON" },
-	{ "{\n\"mode\": \"auto\"\n", 3, "", "not valid JSON" },
-	{ "{\n\n\"mode\" \"auto\"}", 3, "", "not valid JSON" },
-	{ "{} x", 1, "", "not valid JSON" },
-	{ "{\"hide\": [,]}", 1, "", "not valid JSON" },
-	{ "{\"hide\": [\"a\",,]}", 1, "", "not valid JSON" },
-	{ "{,}", 1, "", "not valid JSON" },
-	{ "{\n/* never", 2, "", "comment does not end" },
-	{ "{\"hide\": [\"\xff\"]}", 1, "", "not valid JSON" },
-	{ "{\"hide\": [\"a\\u0000b\"]}", 1, "", "not valid JSON" },
-	{ "{\"a\":[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]}", 1, "", "nesting" },
-	{ "[]", 1, "", "a list, and has to be an object" },
-	{ "null", 1, "", "null, and has to be an object" },
+	{"", 1, "", "not valid JSON"},
+	{"{\n\"mode\": \"auto\"\n", 3, "", "not valid JSON"},
+	{"{\n\n\"mode\" \"auto\"}", 3, "", "not valid JSON"},
+	{"{} x", 1, "", "not valid JSON"},
+	{"{\"hide\": [,]}", 1, "", "not valid JSON"},
+	{"{\"hide\": [\"a\",,]}", 1, "", "not valid JSON"},
+	{"{,}", 1, "", "not valid JSON"},
+	{"{\n/* never", 2, "", "comment does not end"},
+	{"{\"hide\": [\"\xff\"]}", 1, "", "not valid JSON"},
+	{"{\"hide\": [\"a\\u0000b\"]}", 1, "", "not valid JSON"},
+	{"{\"a\":[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]}", 1, "", "nesting"},
+	{"[]", 1, "", "a list, and has to be an object"},
+	{"null", 1, "", "null, and has to be an object"},
 	/* keys */
-	{ "{\n\"mode\": \"auto\",\n\"mode\": \"auto\"}", 3, "mode", "twice" },
-	{ "{\n\n\"modee\": 1}", 3, "modee", "did you mean 'mode'" },
-	{ "{\"read-only\": true}", 1, "read-only", "did you mean 'read_only'" },
-	{ "{\"--mode\": \"auto\"}", 1, "--mode", "no such key" },
-	{ "{\"xyzzy\": true}", 1, "xyzzy", "no such key" },
-	{ "{\"worktree\": \"/x\"}", 1, "worktree", "command line only" },
-	{ "{\"verbose\": true}", 1, "verbose", "command line only" },
+	{"{\n\"mode\": \"auto\",\n\"mode\": \"auto\"}", 3, "mode", "twice"},
+	{"{\n\n\"modee\": 1}", 3, "modee", "did you mean 'mode'"},
+	{"{\"read-only\": true}", 1, "read-only", "did you mean 'read_only'"},
+	{"{\"--mode\": \"auto\"}", 1, "--mode", "no such key"},
+	{"{\"xyzzy\": true}", 1, "xyzzy", "no such key"},
+	{"{\"worktree\": \"/x\"}", 1, "worktree", "command line only"},
+	{"{\"verbose\": true}", 1, "verbose", "command line only"},
 	/* types */
-	{ "{\n\"hide\":\n\"x\"}", 2, "hide", "write [\"x\"]" },
-	{ "{\"hide\": [\n\"a\",\n5]}", 3, "hide", "a number, and has to be a list of strings" },
-	{ "{\"hide\": null}", 1, "hide", "null" },
-	{ "{\"hide\": [[\"a\"]]}", 1, "hide", "a list" },
-	{ "{\"hide\": [{\"bytes\": \"?\"}]}", 1, "hide", "an object" },
-	{ "{\"mode\": true}", 1, "mode", "true, and has to be a string" },
-	{ "{\"read_only\": \"true\"}", 1, "read_only", "a string, and has to be true or false" },
-	{ "{\"read_only\": 1}", 1, "read_only", "true or false" },
-	{ "{\"time\": 30}", 1, "time", "a number, and has to be a string" },
-	{ "{\"time\": null}", 1, "time", "none" },
-	{ "{\"memory\": 1.5}", 1, "memory", "a number" },
-	{ "{\"processes\": \"100\"}", 1, "processes", "a whole number" },
+	{"{\n\"hide\":\n\"x\"}", 2, "hide", "write [\"x\"]"},
+	{"{\"hide\": [\n\"a\",\n5]}", 3, "hide", "a number, and has to be a list of strings"},
+	{"{\"hide\": null}", 1, "hide", "null"},
+	{"{\"hide\": [[\"a\"]]}", 1, "hide", "a list"},
+	{"{\"hide\": [{\"bytes\": \"?\"}]}", 1, "hide", "an object"},
+	{"{\"mode\": true}", 1, "mode", "true, and has to be a string"},
+	{"{\"read_only\": \"true\"}", 1, "read_only", "a string, and has to be true or false"},
+	{"{\"read_only\": 1}", 1, "read_only", "true or false"},
+	{"{\"time\": 30}", 1, "time", "a number, and has to be a string"},
+	{"{\"time\": null}", 1, "time", "none"},
+	{"{\"memory\": 1.5}", 1, "memory", "a number"},
+	{"{\"processes\": \"100\"}", 1, "processes", "a whole number"},
 	/* values */
-	{ "{\n\"mode\":\n\"lax\"}", 2, "mode", "required, auto or off" },
-	{ "{\"network\": \"filtered\"}", 1, "network", "offline or open" },
-	{ "{\"backend\": \"docker\"}", 1, "backend", "auto or namespaces" },
-	{ "{\"time\": \"30\"}", 1, "time", "a duration such as" },
-	{ "{\"time\": \"0s\"}", 1, "time", "0s" },
-	{ "{\"memory\": \"64X\"}", 1, "memory", "a size such as" },
-	{ "{\"memory\": 0}", 1, "memory", "'0'" },
-	{ "{\"memory\": -5}", 1, "memory", "'-5'" },
-	{ "{\"memory\": \"99999999999999999999\"}", 1, "memory", "out of range" },
-	{ "{\"processes\": 0}", 1, "processes", "out of range" },
-	{ "{\"accept\": [\"everything\"]}", 1, "accept", "not one of writes" },
-	{ "{\"accept\": [\"writes=absent\"]}", 1, "accept", "command line only" },
-	{ "{\"accept\": [\"writes=x\"]}", 1, "accept", "neither" },
-	{ "{\"env\": [\"=x\"]}", 1, "env", "no name" },
-	{ "{\"env\": [\"A B=x\"]}", 1, "env", "no name" },
-	{ "{\"env\": [\"\"]}", 1, "env", "no name" },
+	{"{\n\"mode\":\n\"lax\"}", 2, "mode", "required, auto or off"},
+	{"{\"network\": \"filtered\"}", 1, "network", "offline or open"},
+	{"{\"backend\": \"docker\"}", 1, "backend", "auto or namespaces"},
+	{"{\"time\": \"30\"}", 1, "time", "a duration such as"},
+	{"{\"time\": \"0s\"}", 1, "time", "0s"},
+	{"{\"memory\": \"64X\"}", 1, "memory", "a size such as"},
+	{"{\"memory\": 0}", 1, "memory", "'0'"},
+	{"{\"memory\": -5}", 1, "memory", "'-5'"},
+	{"{\"memory\": \"99999999999999999999\"}", 1, "memory", "out of range"},
+	{"{\"processes\": 0}", 1, "processes", "out of range"},
+	{"{\"accept\": [\"everything\"]}", 1, "accept", "not one of writes"},
+	{"{\"accept\": [\"writes=absent\"]}", 1, "accept", "command line only"},
+	{"{\"accept\": [\"writes=x\"]}", 1, "accept", "neither"},
+	{"{\"env\": [\"=x\"]}", 1, "env", "no name"},
+	{"{\"env\": [\"A B=x\"]}", 1, "env", "no name"},
+	{"{\"env\": [\"\"]}", 1, "env", "no name"},
 	/* paths */
-	{ "{\n\"write\": [\n\"data\"]}", 3, "write", "not an absolute path" },
-	{ "{\"write\": [\"\"]}", 1, "write", "empty" },
-	{ "{\"read\": [\"~other/x\"]}", 1, "read", "not an absolute path" },
-	{ "{\"tmp\": \"tmp\"}", 1, "tmp", "not an absolute path" },
-	{ "{\"hide\": [\"!x\"]}", 1, "hide", "'!x'" },
-	{ "{\"protect\": [\"a/../b\"]}", 1, "protect", "'..'" },
+	{"{\n\"write\": [\n\"data\"]}", 3, "write", "not an absolute path"},
+	{"{\"write\": [\"\"]}", 1, "write", "empty"},
+	{"{\"read\": [\"~other/x\"]}", 1, "read", "not an absolute path"},
+	{"{\"tmp\": \"tmp\"}", 1, "tmp", "not an absolute path"},
+	{"{\"hide\": [\"!x\"]}", 1, "hide", "'!x'"},
+	{"{\"protect\": [\"a/../b\"]}", 1, "protect", "'..'"},
 	/* contradictions */
-	{ "{\"hide\": [\"~/.x\"],\n\"read\": [\"~/.x\"]}", 1, "hide", "of read on line 2" },
-	{ "{\"write\": [\"/a/\"],\n\"hide\": [\"b\", \"/a\"]}", 2, "hide", "of write on line 1" },
-	{ "{\"protect\": [\n\"/a/b\"],\n\"write\": [\"/a//b/.\"]}", 2, "protect", "of write on line 3" },
+	{"{\"hide\": [\"~/.x\"],\n\"read\": [\"~/.x\"]}", 1, "hide", "of read on line 2"},
+	{"{\"write\": [\"/a/\"],\n\"hide\": [\"b\", \"/a\"]}", 2, "hide", "of write on line 1"},
+	{"{\"protect\": [\n\"/a/b\"],\n\"write\": [\"/a//b/.\"]}", 2, "protect", "of write on line 3"},
 	/* projects */
-	{ "{\"projects\": []}", 1, "projects", "a list, and has to be an object" },
-	{ "{\"projects\": {\n\"x\": {}}}", 2, "projects", "not an absolute path" },
-	{ "{\"projects\": {\"/x/\": {}}}", 1, "projects", "not an absolute path" },
-	{ "{\"projects\": {\"/x\": 1}}", 1, "projects", "an object" },
-	{ "{\"projects\": {\"/x\": {\n\"mode\": 1}}}", 2, "mode", "a string" },
-	{ "{\"projects\": {\"/x\": {\"projects\": {}}}}", 1, "projects", "user's file only" },
-	{ "{\"hide\": [\"a\", {\"bytes\": \"/w==\"}],\n\"projects\": {\"/x\": {\"hide\": [],\n\"mode\": 1}}}", 3, "mode",
-	  "a string" },
+	{"{\"projects\": []}", 1, "projects", "a list, and has to be an object"},
+	{"{\"projects\": {\n\"x\": {}}}", 2, "projects", "not an absolute path"},
+	{"{\"projects\": {\"/x/\": {}}}", 1, "projects", "not an absolute path"},
+	{"{\"projects\": {\"/x\": 1}}", 1, "projects", "an object"},
+	{"{\"projects\": {\"/x\": {\n\"mode\": 1}}}", 2, "mode", "a string"},
+	{"{\"projects\": {\"/x\": {\"projects\": {}}}}", 1, "projects", "user's file only"},
+	{"{\"hide\": [\"a\", {\"bytes\": \"/w==\"}],\n\"projects\": {\"/x\": {\"hide\": [],\n\"mode\": 1}}}", 3, "mode",
+	 "a string"},
 };
 
 static void test_bad_files(void **state)
@@ -155,7 +156,8 @@ static void test_bad_files(void **state)
 			fail_msg("%s is taken", bad->text);
 		if (strcmp(world_error.file, at(USER_FILE)) != 0 || world_error.line != bad->line ||
 		    strcmp(world_error.key, bad->key) != 0)
-			fail_msg("%s: line %d key '%s': %s", bad->text, world_error.line, world_error.key, error_text());
+			fail_msg("%s: line %d key '%s': %s", bad->text, world_error.line, world_error.key,
+				 error_text());
 		assert_int_equal(world_error.code, PINFOLD_USAGE);
 		assert_false(world_policy.loaded);
 		assert_says(bad->says);
@@ -170,7 +172,8 @@ static void test_whole_message(void **state)
 	(void)state;
 	put(USER_FILE, "{\n  \"mode\": \"lax\"\n}");
 	assert_int_equal(load(), -EINVAL);
-	snprintf(expected, sizeof(expected), "%s:2: key 'mode': 'lax' is not one of required, auto or off", at(USER_FILE));
+	snprintf(expected, sizeof(expected), "%s:2: key 'mode': 'lax' is not one of required, auto or off",
+		 at(USER_FILE));
 	assert_string_equal(error_text(), expected);
 }
 
@@ -249,16 +252,16 @@ static void test_set(void **state)
 		enum policy_key key;
 		const char *text, *says;
 	} bad[] = {
-		{ KEY_MODE, "lax", "required, auto or off" },
-		{ KEY_READ_ONLY, "yes", "false or true" },
-		{ KEY_TIME, "5", "duration" },
-		{ KEY_MEMORY, "", "size" },
-		{ KEY_PROCESSES, "-1", "number" },
-		{ KEY_WRITE, "", "empty" },
-		{ KEY_HIDE, "", "empty" },
-		{ KEY_HIDE, "a/../b", "'..'" },
-		{ KEY_ACCEPT, "writes,", "not one of" },
-		{ KEY_ENV, "=", "no name" },
+		{KEY_MODE, "lax", "required, auto or off"},
+		{KEY_READ_ONLY, "yes", "false or true"},
+		{KEY_TIME, "5", "duration"},
+		{KEY_MEMORY, "", "size"},
+		{KEY_PROCESSES, "-1", "number"},
+		{KEY_WRITE, "", "empty"},
+		{KEY_HIDE, "", "empty"},
+		{KEY_HIDE, "a/../b", "'..'"},
+		{KEY_ACCEPT, "writes,", "not one of"},
+		{KEY_ENV, "=", "no name"},
 	};
 
 	(void)state;
@@ -276,21 +279,21 @@ static void test_set_paths(void **state)
 		enum policy_key key;
 		const char *text, *below; /* below the world's top; NULL: as it is */
 	} rows[] = {
-		{ KEY_WRITE, "out", "work/out" },
-		{ KEY_WRITE, "out2/", "work/out2/" },
-		{ KEY_WRITE, "./a//b/.", "work/a/b" },
-		{ KEY_WRITE, "../x", "x" },
-		{ KEY_READ, "~/.netrc", "home/.netrc" },
-		{ KEY_READ, "dir/", "work/dir" },
-		{ KEY_SOCKET, "/run/s", NULL },
-		{ KEY_HIDE, "secret", NULL },
-		{ KEY_HIDE, "./secret", "work/secret" }, /* F028 */
-		{ KEY_HIDE, "./*.key", "work/*.key" },
-		{ KEY_HIDE, "..", "" },
-		{ KEY_HIDE, "../other/", "other/" },
-		{ KEY_HIDE, ".", "work" },
-		{ KEY_HIDE, "...", NULL },
-		{ KEY_HIDE, ".env", NULL },
+		{KEY_WRITE, "out", "work/out"},
+		{KEY_WRITE, "out2/", "work/out2/"},
+		{KEY_WRITE, "./a//b/.", "work/a/b"},
+		{KEY_WRITE, "../x", "x"},
+		{KEY_READ, "~/.netrc", "home/.netrc"},
+		{KEY_READ, "dir/", "work/dir"},
+		{KEY_SOCKET, "/run/s", NULL},
+		{KEY_HIDE, "secret", NULL},
+		{KEY_HIDE, "./secret", "work/secret"}, /* F028 */
+		{KEY_HIDE, "./*.key", "work/*.key"},
+		{KEY_HIDE, "..", ""},
+		{KEY_HIDE, "../other/", "other/"},
+		{KEY_HIDE, ".", "work"},
+		{KEY_HIDE, "...", NULL},
+		{KEY_HIDE, ".env", NULL},
 	};
 
 	(void)state;

@@ -30,8 +30,8 @@ static void test_nothing(void **state)
 
 static void test_mode(void **state)
 {
-	static const mode_t modes[] = { 0664, 0646, 0666, 0620 };
-	static const char *const files[] = { USER_FILE, ADMIN_FILE };
+	static const mode_t modes[] = {0664, 0646, 0666, 0620};
+	static const char *const files[] = {USER_FILE, ADMIN_FILE};
 
 	(void)state;
 	for (size_t f = 0; f < 2; f++) {
@@ -194,7 +194,7 @@ static void test_config_fd(void **state)
 /* Empty or relative is unset (F092), and another directory only moves the file. */
 static void test_xdg(void **state)
 {
-	static const char *const values[] = { "", "relative/dir" };
+	static const char *const values[] = {"", "relative/dir"};
 
 	(void)state;
 	put(USER_FILE, "{\"mode\": \"auto\"}");
@@ -213,8 +213,8 @@ static void test_xdg(void **state)
 /* Nothing in the environment weakens anything (E103, F086). */
 static void test_environment(void **state)
 {
-	static const char *const names[] = { "PINFOLD", "PINFOLD_MODE", "PINFOLD_ACCEPT", "PINFOLD_CONFIG", "PINFOLD_STATUS",
-					     "PINFOLD_OFF", "SANDBOX" };
+	static const char *const names[] = {"PINFOLD",        "PINFOLD_MODE", "PINFOLD_ACCEPT", "PINFOLD_CONFIG",
+					    "PINFOLD_STATUS", "PINFOLD_OFF",  "SANDBOX"};
 	char sha256[65];
 
 	(void)state;
@@ -234,8 +234,9 @@ static void test_entry(void **state)
 	struct buf text = BUF_INIT(8192);
 
 	(void)state;
-	buf_printf(&text, "{\n\"mode\": \"auto\",\n\"projects\": {\n\"/elsewhere\": {\"mode\": \"off\", \"hide\": [\"no\"]},\n"
-			  "\"%s\": {\n\"mode\": \"off\", \"hide\": [\"yes\"]\n}}\n}",
+	buf_printf(&text,
+		   "{\n\"mode\": \"auto\",\n\"projects\": {\n\"/elsewhere\": {\"mode\": \"off\", \"hide\": [\"no\"]},\n"
+		   "\"%s\": {\n\"mode\": \"off\", \"hide\": [\"yes\"]\n}}\n}",
 		   world_work);
 	put(USER_FILE, text.data);
 	load_fine();

@@ -14,23 +14,23 @@ static void test_precedence(void **state)
 		uint64_t network;
 		enum policy_layer source;
 	} rows[] = {
-		{ "", "", "", "", NETWORK_OPEN, LAYER_BUILTIN },
-		{ "offline", "", "", "", NETWORK_OFFLINE, LAYER_ADMIN },
-		{ "offline", "open", "", "", NETWORK_OPEN, LAYER_USER },
-		{ "open", "offline", "", "", NETWORK_OFFLINE, LAYER_USER },
-		{ "", "", "offline", "", NETWORK_OFFLINE, LAYER_PROJECT },
-		{ "", "open", "offline", "", NETWORK_OFFLINE, LAYER_PROJECT },
-		{ "", "offline", "open", "", NETWORK_OFFLINE, LAYER_USER },
-		{ "offline", "", "open", "", NETWORK_OFFLINE, LAYER_ADMIN },
-		{ "", "open", "open", "", NETWORK_OPEN, LAYER_USER },
-		{ "", "", "offline", "open", NETWORK_OPEN, LAYER_COMMAND },
-		{ "offline", "open", "", "offline", NETWORK_OFFLINE, LAYER_COMMAND },
+		{"", "", "", "", NETWORK_OPEN, LAYER_BUILTIN},
+		{"offline", "", "", "", NETWORK_OFFLINE, LAYER_ADMIN},
+		{"offline", "open", "", "", NETWORK_OPEN, LAYER_USER},
+		{"open", "offline", "", "", NETWORK_OFFLINE, LAYER_USER},
+		{"", "", "offline", "", NETWORK_OFFLINE, LAYER_PROJECT},
+		{"", "open", "offline", "", NETWORK_OFFLINE, LAYER_PROJECT},
+		{"", "offline", "open", "", NETWORK_OFFLINE, LAYER_USER},
+		{"offline", "", "open", "", NETWORK_OFFLINE, LAYER_ADMIN},
+		{"", "open", "open", "", NETWORK_OPEN, LAYER_USER},
+		{"", "", "offline", "open", NETWORK_OPEN, LAYER_COMMAND},
+		{"offline", "open", "", "offline", NETWORK_OFFLINE, LAYER_COMMAND},
 	};
-	static const char *const files[] = { ADMIN_FILE, USER_FILE, PROJECT_FILE };
+	static const char *const files[] = {ADMIN_FILE, USER_FILE, PROJECT_FILE};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const char *const words[] = { rows[i].admin, rows[i].user, rows[i].project };
+		const char *const words[] = {rows[i].admin, rows[i].user, rows[i].project};
 
 		for (size_t f = 0; f < 3; f++) {
 			char text[64];
@@ -106,31 +106,32 @@ static void test_project_loosens(void **state)
 	static const struct {
 		const char *key, *value;
 	} rows[] = {
-		{ "mode", "\"auto\"" },
-		{ "mode", "\"off\"" },
-		{ "backend", "\"namespaces\"" },
-		{ "accept", "[\"writes\"]" },
-		{ "accept", "[\"none\",\"writes\"]" },
-		{ "write", "[\"/etc\"]" },
-		{ "read", "[\"~/.ssh\"]" },
-		{ "home", "\"masked\"" },
-		{ "git", "\"open\"" },
-		{ "network", "\"open\"" },
-		{ "socket", "[\"/run/docker.sock\"]" },
-		{ "device", "[\"/dev/kvm\"]" },
-		{ "env", "[\"AWS_SECRET_ACCESS_KEY\"]" },
-		{ "env_mode", "\"all\"" },
-		{ "tmp", "\"/srv\"" },
-		{ "time", "\"2h\"" },
-		{ "time", "\"none\"" },
-		{ "memory", "\"none\"" },
-		{ "processes", "101" },
-		{ "tmp_size", "\"2G\"" },
-		{ "read_only", "false" },
+		{"mode", "\"auto\""},
+		{"mode", "\"off\""},
+		{"backend", "\"namespaces\""},
+		{"accept", "[\"writes\"]"},
+		{"accept", "[\"none\",\"writes\"]"},
+		{"write", "[\"/etc\"]"},
+		{"read", "[\"~/.ssh\"]"},
+		{"home", "\"masked\""},
+		{"git", "\"open\""},
+		{"network", "\"open\""},
+		{"socket", "[\"/run/docker.sock\"]"},
+		{"device", "[\"/dev/kvm\"]"},
+		{"env", "[\"AWS_SECRET_ACCESS_KEY\"]"},
+		{"env_mode", "\"all\""},
+		{"tmp", "\"/srv\""},
+		{"time", "\"2h\""},
+		{"time", "\"none\""},
+		{"memory", "\"none\""},
+		{"processes", "101"},
+		{"tmp_size", "\"2G\""},
+		{"read_only", "false"},
 	};
 
 	(void)state;
-	put(USER_FILE, "{\"read_only\": true, \"home\": \"hidden\", \"network\": \"offline\", \"time\": \"1h\", \"memory\": \"1G\","
+	put(USER_FILE, "{\"read_only\": true, \"home\": \"hidden\", \"network\": \"offline\", \"time\": \"1h\","
+		       "\"memory\": \"1G\","
 		       " \"processes\": 100, \"tmp_size\": \"1G\"}");
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		char text[256], before[65];
@@ -159,11 +160,13 @@ static void test_project_loosens(void **state)
 static void test_project_tightens(void **state)
 {
 	(void)state;
-	put(USER_FILE, "{\"mode\": \"auto\", \"git\": \"open\", \"env_mode\": \"all\", \"tmp\": \"/srv/tmp\", \"time\": \"1h\"}");
-	put(PROJECT_FILE, "{\"mode\": \"required\", \"git\": \"readonly\", \"env_mode\": \"list\", \"tmp\": \"private\","
-			  "\"time\": \"1m\", \"memory\": \"1M\", \"network\": \"offline\", \"home\": \"hidden\","
-			  "\"read_only\": true, \"hide\": [\"*.key\"], \"protect\": [\"ci\"], \"accept\": [\"none\"],"
-			  "\"write\": [], \"env\": []}");
+	put(USER_FILE,
+	    "{\"mode\": \"auto\", \"git\": \"open\", \"env_mode\": \"all\", \"tmp\": \"/srv/tmp\", \"time\": \"1h\"}");
+	put(PROJECT_FILE,
+	    "{\"mode\": \"required\", \"git\": \"readonly\", \"env_mode\": \"list\", \"tmp\": \"private\","
+	    "\"time\": \"1m\", \"memory\": \"1M\", \"network\": \"offline\", \"home\": \"hidden\","
+	    "\"read_only\": true, \"hide\": [\"*.key\"], \"protect\": [\"ci\"], \"accept\": [\"none\"],"
+	    "\"write\": [], \"env\": []}");
 	load_fine();
 	assert_int_equal(world_policy.ignored_count, 0);
 	assert_int_equal(policy_number(&world_policy, KEY_MODE), MODE_REQUIRED);
@@ -212,8 +215,9 @@ static void test_most_specific(void **state)
 	size_t depth = 0;
 
 	(void)state;
-	put(USER_FILE, "{\"hide\": [\"/d\", \"/d/open/secret\", \"*.key\"], \"read\": [\"/d/open\"], \"write\": [\"/d/out/\"],"
-		       "\"protect\": [\"/d/out/fixed\"]}");
+	put(USER_FILE,
+	    "{\"hide\": [\"/d\", \"/d/open/secret\", \"*.key\"], \"read\": [\"/d/open\"], \"write\": [\"/d/out/\"],"
+	    "\"protect\": [\"/d/out/fixed\"]}");
 	load_fine();
 	expect(AXIS_READ, "/d", RULE_DENY);
 	expect(AXIS_READ, "/d/x", RULE_DENY);
@@ -244,12 +248,12 @@ static void test_same_path(void **state)
 	assert_int_equal(set(KEY_READ, "/q"), 0);
 	assert_int_equal(set(KEY_READ, "/r"), 0);
 	load_fine();
-	expect(AXIS_READ, "/a/x", RULE_ALLOW);  /* the later layer */
+	expect(AXIS_READ, "/a/x", RULE_ALLOW); /* the later layer */
 	expect(AXIS_READ, "/b/x", RULE_ALLOW);
 	expect(AXIS_READ, "/b/y", RULE_DENY);
 	expect(AXIS_READ, at("home/.c"), RULE_ALLOW);
-	expect(AXIS_READ, "/p", RULE_DENY);     /* a project is the stricter one */
-	expect(AXIS_READ, "/q", RULE_ALLOW);    /* but not over the command line */
+	expect(AXIS_READ, "/p", RULE_DENY);  /* a project is the stricter one */
+	expect(AXIS_READ, "/q", RULE_ALLOW); /* but not over the command line */
 	expect(AXIS_READ, "/r/x", RULE_ALLOW);
 	expect(AXIS_READ, "/r/deep", RULE_DENY); /* unless it says more */
 }
@@ -257,7 +261,8 @@ static void test_same_path(void **state)
 static void test_same_layer(void **state)
 {
 	(void)state;
-	put(USER_FILE, "{\"hide\": [\"/a/*.key\"], \"read\": [\"/a/x.key\"], \"protect\": [\"/o/*\"], \"write\": [\"/o/p\"]}");
+	put(USER_FILE,
+	    "{\"hide\": [\"/a/*.key\"], \"read\": [\"/a/x.key\"], \"protect\": [\"/o/*\"], \"write\": [\"/o/p\"]}");
 	load_fine();
 	expect(AXIS_READ, "/a/x.key", RULE_DENY); /* the stricter, at the same path */
 	expect(AXIS_WRITE, "/o/p", RULE_DENY);
@@ -276,7 +281,8 @@ static void test_admin(void **state)
 	const struct policy_item *item = NULL;
 
 	(void)state;
-	put(ADMIN_FILE, "{\"hide\": [\"/srv/secret\", \"*.vault\"], \"protect\": [\"/srv/fixed\"], \"read\": [\"/srv/x\"]}");
+	put(ADMIN_FILE,
+	    "{\"hide\": [\"/srv/secret\", \"*.vault\"], \"protect\": [\"/srv/fixed\"], \"read\": [\"/srv/x\"]}");
 	put(USER_FILE, "{\"read\": [\"/srv/secret/a/b\"], \"write\": [\"/srv/fixed/a\"], \"hide\": [\"/srv/x\"]}");
 	assert_int_equal(set(KEY_READ, "/srv/secret"), 0);
 	assert_int_equal(set(KEY_READ, "a.vault/x"), 0);
@@ -299,45 +305,37 @@ static unsigned int draw(unsigned int below)
 	return (unsigned int)(seed >> 33) % below;
 }
 
-static const char *const draw_paths[] = { "/a", "/a/b", "/a/b/c", "/a/x", "/b", "/" };
-static const char *const draw_patterns[] = { "/a", "/a/*", "/a/b", "*", "x", "/a/**", "**/c", "/b/", "~/x" };
-static const char *const asked[] = { "/", "/a", "/a/b", "/a/b/c", "/a/b/c/d", "/a/x", "/b", "/b/x", "/c" };
+static const char *const draw_paths[] = {"/a", "/a/b", "/a/b/c", "/a/x", "/b", "/"};
+static const char *const draw_patterns[] = {"/a", "/a/*", "/a/b", "*", "x", "/a/**", "**/c", "/b/", "~/x"};
+static const char *const asked[] = {"/", "/a", "/a/b", "/a/b/c", "/a/b/c/d", "/a/x", "/b", "/b/x", "/c"};
 
 static int draw_text(enum policy_key key, char *text, size_t size)
 {
-	static const char *const limits[] = { "1", "5", "100", "none" };
+	static const char *const limits[] = {"1", "5", "100", "none"};
 	const struct policy_key_def *def = &policy_keys[key];
 	const char *limit = limits[draw(4)];
 	unsigned int words = 0;
 
 	switch (def->type) {
-	case TYPE_FLAG:
-		return snprintf(text, size, "%s", draw(2) ? "true" : "false");
+	case TYPE_FLAG: return snprintf(text, size, "%s", draw(2) ? "true" : "false");
 	case TYPE_CHOICE:
 		while (def->words[words])
 			words++;
 		return snprintf(text, size, "%s", def->words[draw(words)]);
-	case TYPE_DURATION:
-		return snprintf(text, size, "%s%s", limit, *limit == 'n' ? "" : "s");
+	case TYPE_DURATION: return snprintf(text, size, "%s%s", limit, *limit == 'n' ? "" : "s");
 	case TYPE_SIZE:
-	case TYPE_COUNT:
-		return snprintf(text, size, "%s", limit);
-	case TYPE_PATTERNS:
-		return snprintf(text, size, "%s", draw_patterns[draw(9)]);
-	case TYPE_NAMES:
-		return snprintf(text, size, "%s", draw(4) ? def->words[draw(11)] : "none");
-	case TYPE_TMP:
-		return snprintf(text, size, "%s", draw(2) ? "private" : "/t");
-	case TYPE_ENVIRONMENT:
-		return snprintf(text, size, "%s", draw(2) ? "A" : "B=1");
-	default:
-		return snprintf(text, size, "%s", draw_paths[draw(6)]);
+	case TYPE_COUNT: return snprintf(text, size, "%s", limit);
+	case TYPE_PATTERNS: return snprintf(text, size, "%s", draw_patterns[draw(9)]);
+	case TYPE_NAMES: return snprintf(text, size, "%s", draw(4) ? def->words[draw(11)] : "none");
+	case TYPE_TMP: return snprintf(text, size, "%s", draw(2) ? "private" : "/t");
+	case TYPE_ENVIRONMENT: return snprintf(text, size, "%s", draw(2) ? "A" : "B=1");
+	default: return snprintf(text, size, "%s", draw_paths[draw(6)]);
 	}
 }
 
 static void draw_layer(struct arena *arena, enum policy_layer number, struct layer *layer)
 {
-	struct setting_context context = { .arena = arena, .layer = number, .home = "/home/me", .worktree = "/w" };
+	struct setting_context context = {.arena = arena, .layer = number, .home = "/home/me", .worktree = "/w"};
 	unsigned int n = draw(12);
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -376,9 +374,9 @@ static void assert_granted(const struct pinfold_policy *a, const struct pinfold_
 /* b has no right that a lacks. */
 static void assert_subset(const struct pinfold_policy *a, const struct pinfold_policy *b)
 {
-	static const enum policy_key smaller[] = { KEY_MODE, KEY_HOME, KEY_GIT, KEY_NETWORK, KEY_ENV_MODE, KEY_TIME, KEY_MEMORY,
-						   KEY_PROCESSES, KEY_TMP_SIZE };
-	static const enum policy_key grants[] = { KEY_ACCEPT, KEY_WRITE, KEY_READ, KEY_SOCKET, KEY_DEVICE, KEY_ENV };
+	static const enum policy_key smaller[] = {KEY_MODE, KEY_HOME,   KEY_GIT,       KEY_NETWORK, KEY_ENV_MODE,
+						  KEY_TIME, KEY_MEMORY, KEY_PROCESSES, KEY_TMP_SIZE};
+	static const enum policy_key grants[] = {KEY_ACCEPT, KEY_WRITE, KEY_READ, KEY_SOCKET, KEY_DEVICE, KEY_ENV};
 
 	for (size_t i = 0; i < sizeof(smaller) / sizeof(smaller[0]); i++)
 		assert_true(policy_number(b, smaller[i]) <= policy_number(a, smaller[i]));
@@ -400,9 +398,9 @@ static void test_property(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 3000; i++) {
-		struct pinfold_policy user = { 0 }, both = { 0 };
-		struct layer layers[LAYER_COUNT] = { 0 };
-		struct arena arena = { 0 };
+		struct pinfold_policy user = {0}, both = {0};
+		struct layer layers[LAYER_COUNT] = {0};
+		struct arena arena = {0};
 
 		for (int layer = LAYER_ADMIN; layer < LAYER_PROJECT; layer++)
 			draw_layer(&arena, (enum policy_layer)layer, &layers[layer]);
@@ -414,10 +412,10 @@ static void test_property(void **state)
 		arena_free(&both.arena);
 		/* with a command line on top it still adds nothing */
 		draw_layer(&arena, LAYER_COMMAND, &layers[LAYER_COMMAND]);
-		both = (struct pinfold_policy){ 0 };
+		both = (struct pinfold_policy){0};
 		merge(&both, layers);
 		layers[LAYER_PROJECT].n = 0;
-		user = (struct pinfold_policy){ 0 };
+		user = (struct pinfold_policy){0};
 		merge(&user, layers);
 		assert_subset(&user, &both);
 		arena_free(&user.arena);

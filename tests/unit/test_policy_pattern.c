@@ -13,7 +13,7 @@
 #include "policy/pattern.h"
 
 #define WORKTREE "/w/tree"
-#define HOME "/home/me"
+#define HOME     "/home/me"
 
 static struct arena arena;
 static struct pinfold_error error;
@@ -33,39 +33,39 @@ static void test_glob(void **state)
 		const char *glob, *name;
 		bool matches;
 	} rows[] = {
-		{ "", "", true },
-		{ "a", "a", true },
-		{ "a", "b", false },
-		{ "a", "ab", false },
-		{ "*", "", true },
-		{ "*", ".hidden", true }, /* as gitignore: a secret that begins with a dot is one, too */
-		{ "*.pem", "key.pem", true },
-		{ "*.pem", ".pem", true },
-		{ "*.pem", "key.pem.bak", false },
-		{ "a*b*c", "aXbYc", true },
-		{ "a*b*c", "abc", true },
-		{ "a*b*c", "acb", false },
-		{ "a*bc", "abcbc", true },
-		{ "?", "x", true },
-		{ "?", "", false },
-		{ "?b?", "abc", true },
-		{ "[a-c]", "b", true },
-		{ "[a-c]", "d", false },
-		{ "[!a-c]", "d", true },
-		{ "[^a-c]", "b", false },
-		{ "[]]", "]", true },
-		{ "[!]]", "]", false },
-		{ "[]-a]", "^", true },
-		{ "[a-]", "-", true },
-		{ "[\\]]", "]", true },
-		{ "[\\a-\\c]", "b", true },
-		{ "[\xc3-\xff]", "\xe4", true },
-		{ "\\*", "*", true },
-		{ "\\*", "x", false },
-		{ "\\[x", "[x", true },
-		{ "x\\", "x\\", true }, /* never parsed, but harmless */
-		{ "[x", "[x", true },
-		{ "**", "anything", true },
+		{"", "", true},
+		{"a", "a", true},
+		{"a", "b", false},
+		{"a", "ab", false},
+		{"*", "", true},
+		{"*", ".hidden", true}, /* as gitignore: a secret that begins with a dot is one, too */
+		{"*.pem", "key.pem", true},
+		{"*.pem", ".pem", true},
+		{"*.pem", "key.pem.bak", false},
+		{"a*b*c", "aXbYc", true},
+		{"a*b*c", "abc", true},
+		{"a*b*c", "acb", false},
+		{"a*bc", "abcbc", true},
+		{"?", "x", true},
+		{"?", "", false},
+		{"?b?", "abc", true},
+		{"[a-c]", "b", true},
+		{"[a-c]", "d", false},
+		{"[!a-c]", "d", true},
+		{"[^a-c]", "b", false},
+		{"[]]", "]", true},
+		{"[!]]", "]", false},
+		{"[]-a]", "^", true},
+		{"[a-]", "-", true},
+		{"[\\]]", "]", true},
+		{"[\\a-\\c]", "b", true},
+		{"[\xc3-\xff]", "\xe4", true},
+		{"\\*", "*", true},
+		{"\\*", "x", false},
+		{"\\[x", "[x", true},
+		{"x\\", "x\\", true}, /* never parsed, but harmless */
+		{"[x", "[x", true},
+		{"**", "anything", true},
 	};
 
 	(void)state;
@@ -81,56 +81,56 @@ static void test_matches(void **state)
 		bool is_directory, matches;
 	} rows[] = {
 		/* a name, at any depth below the worktree's top */
-		{ "secret.txt", "/w/tree/secret.txt", false, true },
-		{ "secret.txt", "/w/tree/a/b/secret.txt", false, true },
-		{ "secret.txt", "/w/secret.txt", false, false },
-		{ "secret.txt", "/w/tree/secret.txt/x", false, false },
-		{ "secret.txt", "/w/tree-evil/secret.txt", false, false }, /* E020 */
-		{ "*.pem", "/w/tree/a/x.pem", false, true },
-		{ "*.pem", "/w/tree", true, false },
+		{"secret.txt", "/w/tree/secret.txt", false, true},
+		{"secret.txt", "/w/tree/a/b/secret.txt", false, true},
+		{"secret.txt", "/w/secret.txt", false, false},
+		{"secret.txt", "/w/tree/secret.txt/x", false, false},
+		{"secret.txt", "/w/tree-evil/secret.txt", false, false}, /* E020 */
+		{"*.pem", "/w/tree/a/x.pem", false, true},
+		{"*.pem", "/w/tree", true, false},
 		/* a directory */
-		{ "build/", "/w/tree/a/build", true, true },
-		{ "build/", "/w/tree/a/build", false, false },
+		{"build/", "/w/tree/a/build", true, true},
+		{"build/", "/w/tree/a/build", false, false},
 		/* anchored */
-		{ "a/b", "/w/tree/a/b", false, true },
-		{ "a/b", "/w/tree/x/a/b", false, false },
-		{ "a//b/", "/w/tree/a/b", true, true },
-		{ "./a", "/w/tree/a", false, true },
-		{ "./a", "/w/tree/x/a", false, false },
-		{ "./a/./b", "/w/tree/a/b", false, true },
-		{ ".", "/w/tree", true, true },
-		{ ".", "/w/tree/a", true, false },
-		{ "/etc/x", "/etc/x", false, true },
-		{ "/", "/", true, true },
-		{ "/", "/x", true, false },
-		{ "~/.netrc", "/home/me/.netrc", false, true },
-		{ "~/.netrc", "/home/me/a/.netrc", false, false },
-		{ "~/*.key", "/home/me/a.key", false, true },
-		{ "~/*.key", "/home/me/a/b.key", false, false },
-		{ "~", "/home/me", true, true },
-		{ "~/", "/home/me", true, true },
-		{ "\\~", "/w/tree/x/~", true, true },
-		{ "~x", "/w/tree/~x", true, true },
+		{"a/b", "/w/tree/a/b", false, true},
+		{"a/b", "/w/tree/x/a/b", false, false},
+		{"a//b/", "/w/tree/a/b", true, true},
+		{"./a", "/w/tree/a", false, true},
+		{"./a", "/w/tree/x/a", false, false},
+		{"./a/./b", "/w/tree/a/b", false, true},
+		{".", "/w/tree", true, true},
+		{".", "/w/tree/a", true, false},
+		{"/etc/x", "/etc/x", false, true},
+		{"/", "/", true, true},
+		{"/", "/x", true, false},
+		{"~/.netrc", "/home/me/.netrc", false, true},
+		{"~/.netrc", "/home/me/a/.netrc", false, false},
+		{"~/*.key", "/home/me/a.key", false, true},
+		{"~/*.key", "/home/me/a/b.key", false, false},
+		{"~", "/home/me", true, true},
+		{"~/", "/home/me", true, true},
+		{"\\~", "/w/tree/x/~", true, true},
+		{"~x", "/w/tree/~x", true, true},
 		/* F042: an absolute pattern with a star stays where it is */
-		{ "/tmp/x-*/k", "/tmp/x-1/k", false, true },
-		{ "/tmp/x-*/k", "/w/tree/tmp/x-1/k", false, false },
-		{ "/tmp/x-*/k", "/tmp/x-1/y/k", false, false },
+		{"/tmp/x-*/k", "/tmp/x-1/k", false, true},
+		{"/tmp/x-*/k", "/w/tree/tmp/x-1/k", false, false},
+		{"/tmp/x-*/k", "/tmp/x-1/y/k", false, false},
 		/* F031: a wildcard in the middle */
-		{ "proj/**/guard.py", "/w/tree/proj/guard.py", false, true },
-		{ "proj/**/guard.py", "/w/tree/proj/a/guard.py", false, true },
-		{ "proj/**/guard.py", "/w/tree/proj/a/b/c/guard.py", false, true },
-		{ "proj/**/guard.py", "/w/tree/proj/a/guard.pyc", false, false },
-		{ "proj/**/a/**/b", "/w/tree/proj/x/a/y/a/b", false, true },
-		{ "**/x", "/w/tree/x", false, true },
-		{ "**/x", "/w/tree/a/b/x", false, true },
+		{"proj/**/guard.py", "/w/tree/proj/guard.py", false, true},
+		{"proj/**/guard.py", "/w/tree/proj/a/guard.py", false, true},
+		{"proj/**/guard.py", "/w/tree/proj/a/b/c/guard.py", false, true},
+		{"proj/**/guard.py", "/w/tree/proj/a/guard.pyc", false, false},
+		{"proj/**/a/**/b", "/w/tree/proj/x/a/y/a/b", false, true},
+		{"**/x", "/w/tree/x", false, true},
+		{"**/x", "/w/tree/a/b/x", false, true},
 		/* F032: all that is below, not the directory itself */
-		{ "~/.gnupg/**", "/home/me/.gnupg/private-keys-v1.d", true, true },
-		{ "~/.gnupg/**", "/home/me/.gnupg/a/b", false, true },
-		{ "~/.gnupg/**", "/home/me/.gnupg", true, false },
-		{ "a/**/**", "/w/tree/a/b", false, true },
-		{ "**", "/w/tree/a/b", false, true },
-		{ "a**b/c", "/w/tree/axxb/c", false, true },
-		{ "a**b/c", "/w/tree/a/b/c", false, false },
+		{"~/.gnupg/**", "/home/me/.gnupg/private-keys-v1.d", true, true},
+		{"~/.gnupg/**", "/home/me/.gnupg/a/b", false, true},
+		{"~/.gnupg/**", "/home/me/.gnupg", true, false},
+		{"a/**/**", "/w/tree/a/b", false, true},
+		{"**", "/w/tree/a/b", false, true},
+		{"a**b/c", "/w/tree/axxb/c", false, true},
+		{"a**b/c", "/w/tree/a/b/c", false, false},
 	};
 
 	(void)state;
@@ -148,25 +148,25 @@ static void test_may_match_below(void **state)
 		const char *pattern, *path;
 		bool may;
 	} rows[] = {
-		{ "x", "/w/tree", true },
-		{ "x", "/w/tree/a", true },
-		{ "x", "/w", true },
-		{ "x", "/other", false },
-		{ "a/b/c", "/w/tree", true },
-		{ "a/b/c", "/w/tree/a", true },
-		{ "a/b/c", "/w/tree/a/b", true },
-		{ "a/b/c", "/w/tree/a/b/c", false },
-		{ "a/b/c", "/w/tree/b", false },
-		{ "a/*/c", "/w/tree/a/z", true },
-		{ "a/**/c", "/w/tree/a/z/y/x", true },
-		{ "a/**", "/w/tree/a", true },
-		{ "a/**", "/w/tree/b", false },
-		{ "~/a", "/home", true },
-		{ "~", "/home/me", false },
-		{ "~", "/home", true },
-		{ "/tmp/x-*/k", "/tmp/x-1", true },
-		{ "/tmp/x-*/k", "/tmp/y", false },
-		{ "/tmp/x-*/k", "/", true },
+		{"x", "/w/tree", true},
+		{"x", "/w/tree/a", true},
+		{"x", "/w", true},
+		{"x", "/other", false},
+		{"a/b/c", "/w/tree", true},
+		{"a/b/c", "/w/tree/a", true},
+		{"a/b/c", "/w/tree/a/b", true},
+		{"a/b/c", "/w/tree/a/b/c", false},
+		{"a/b/c", "/w/tree/b", false},
+		{"a/*/c", "/w/tree/a/z", true},
+		{"a/**/c", "/w/tree/a/z/y/x", true},
+		{"a/**", "/w/tree/a", true},
+		{"a/**", "/w/tree/b", false},
+		{"~/a", "/home", true},
+		{"~", "/home/me", false},
+		{"~", "/home", true},
+		{"/tmp/x-*/k", "/tmp/x-1", true},
+		{"/tmp/x-*/k", "/tmp/y", false},
+		{"/tmp/x-*/k", "/", true},
 	};
 
 	(void)state;
@@ -183,17 +183,17 @@ static void test_literal(void **state)
 	static const struct {
 		const char *pattern, *literal;
 	} rows[] = {
-		{ "a/b", WORKTREE "/a/b" },
-		{ "./a", WORKTREE "/a" },
-		{ "/etc/x/", "/etc/x" },
-		{ "~/.x", HOME "/.x" },
-		{ "~", HOME },
-		{ "/a\\*b", "/a*b" },
-		{ "/a/\\./b", "/a/b" },
-		{ "/", "/" },
-		{ "name", NULL }, /* at any depth: no one path */
-		{ "/a*b", NULL },
-		{ "/a[b]", NULL },
+		{"a/b", WORKTREE "/a/b"},
+		{"./a", WORKTREE "/a"},
+		{"/etc/x/", "/etc/x"},
+		{"~/.x", HOME "/.x"},
+		{"~", HOME},
+		{"/a\\*b", "/a*b"},
+		{"/a/\\./b", "/a/b"},
+		{"/", "/"},
+		{"name", NULL}, /* at any depth: no one path */
+		{"/a*b", NULL},
+		{"/a[b]", NULL},
 	};
 
 	(void)state;
@@ -212,21 +212,21 @@ static void test_refused(void **state)
 	static const struct {
 		const char *pattern, *why;
 	} rows[] = {
-		{ "", "empty" },
-		{ "!x", "!" },
-		{ "a/../b", ".." },
-		{ "..", ".." },
-		{ "a/..", ".." },
-		{ "a/\\.\\./b", ".." },
-		{ "x\\", "backslash" },
-		{ "x\\/y", "backslash" },
-		{ "[a", "closes" },
-		{ "[", "closes" },
-		{ "[!", "closes" },
-		{ "[]", "closes" },
-		{ "a[b/c]d", "closes" },
-		{ "[z-a]", "backwards" },
-		{ "[[:alpha:]]", "character class" },
+		{"", "empty"},
+		{"!x", "!"},
+		{"a/../b", ".."},
+		{"..", ".."},
+		{"a/..", ".."},
+		{"a/\\.\\./b", ".."},
+		{"x\\", "backslash"},
+		{"x\\/y", "backslash"},
+		{"[a", "closes"},
+		{"[", "closes"},
+		{"[!", "closes"},
+		{"[]", "closes"},
+		{"a[b/c]d", "closes"},
+		{"[z-a]", "backwards"},
+		{"[[:alpha:]]", "character class"},
 	};
 	static char long_text[8000];
 	struct pattern pattern;
@@ -282,7 +282,7 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_glob),	cmocka_unit_test(test_matches),	 cmocka_unit_test(test_may_match_below),
+		cmocka_unit_test(test_glob),    cmocka_unit_test(test_matches), cmocka_unit_test(test_may_match_below),
 		cmocka_unit_test(test_literal), cmocka_unit_test(test_refused), cmocka_unit_test(test_odd_base),
 		cmocka_unit_test(test_time),
 	};

@@ -62,8 +62,8 @@ static void test_show(void **state)
 	snprintf(expected, sizeof(expected), "network offline %s:3", at(PROJECT_FILE));
 	assert_string_equal(line("network"), expected);
 	assert_string_equal(line("env "), "env (none) built in");
-	snprintf(expected, sizeof(expected), "%s:3  (no effect: a project's file may only tighten; see: pinfold trust)\n",
-		 at(PROJECT_FILE));
+	snprintf(expected, sizeof(expected),
+		 "%s:3  (no effect: a project's file may only tighten; see: pinfold trust)\n", at(PROJECT_FILE));
 	assert_non_null(strstr(out.data, "env        [\"A\"]"));
 	assert_non_null(strstr(out.data, expected));
 	snprintf(expected, sizeof(expected), "worktree %s built in", world_work);
@@ -151,7 +151,8 @@ static void test_dump_all(void **state)
 {
 	(void)state;
 	put(ADMIN_FILE, "{\"hide\": [\"/srv\"], \"env\": [\"A=1\"], \"processes\": 7}");
-	put(USER_FILE, "{\"read\": [\"/srv/x\", \"/ok\"], \"hide\": [\"*.pem\", \"/a\", \"/p\"], \"env\": [\"A=2\"], \"memory\": 1000}");
+	put(USER_FILE, "{\"read\": [\"/srv/x\", \"/ok\"], \"hide\": [\"*.pem\", \"/a\", \"/p\"],"
+		       "\"env\": [\"A=2\"], \"memory\": 1000}");
 	put(PROJECT_FILE, "{\"protect\": [\"ci/\"], \"hide\": [\"/ok\"], \"time\": \"1500ms\"}");
 	assert_int_equal(set(KEY_READ, "/a"), 0);
 	assert_int_equal(set(KEY_WRITE, "/w/\xfe/"), 0);
@@ -208,7 +209,8 @@ static bool is_valid(const json_t *root, const json_t *schema, const json_t *val
 
 static bool has_type(const char *type, const json_t *value)
 {
-	return (strcmp(type, "object") == 0 && json_is_object(value)) || (strcmp(type, "array") == 0 && json_is_array(value)) ||
+	return (strcmp(type, "object") == 0 && json_is_object(value)) ||
+	       (strcmp(type, "array") == 0 && json_is_array(value)) ||
 	       (strcmp(type, "string") == 0 && json_is_string(value)) ||
 	       (strcmp(type, "integer") == 0 && json_is_integer(value)) ||
 	       (strcmp(type, "boolean") == 0 && json_is_boolean(value));
@@ -267,7 +269,8 @@ static bool members_are_valid(const json_t *root, const json_t *schema, json_t *
 	const char *name;
 	json_t *value;
 
-	json_object_foreach(object, name, value) {
+	json_object_foreach(object, name, value)
+	{
 		const json_t *form = json_object_get(json_object_get(schema, "properties"), name);
 
 		if (names && !has_form(json_string_value(json_object_get(names, "pattern")), name))
@@ -292,8 +295,8 @@ static bool is_valid(const json_t *root, const json_t *schema, const json_t *val
 		return false;
 	if (form && !has_form(form, json_string_value(value)))
 		return false;
-	if ((part = json_object_get(schema, "not")) && has_form(json_string_value(json_object_get(part, "pattern")),
-								json_string_value(value)))
+	if ((part = json_object_get(schema, "not")) &&
+	    has_form(json_string_value(json_object_get(part, "pattern")), json_string_value(value)))
 		return false;
 	if ((part = json_object_get(schema, "enum")) && !is_among(part, value))
 		return false;
@@ -318,74 +321,74 @@ static const struct document {
 	bool is_fine;
 	bool is_project;
 } documents[] = {
-	{ "{}", true, false },
-	{ "{\"read_only\": true}", true, false },
-	{ "{\"read_only\": \"true\"}", false, false },
-	{ "{\"read_only\": null}", false, false },
-	{ "{\"mode\": \"auto\"}", true, false },
-	{ "{\"mode\": \"lax\"}", false, false },
-	{ "{\"mode\": [\"auto\"]}", false, false },
-	{ "{\"network\": \"filtered\"}", false, false },
-	{ "{\"backend\": \"namespaces\"}", true, false },
-	{ "{\"backend\": \"docker\"}", false, false },
-	{ "{\"accept\": [\"writes\", \"none\"]}", true, false },
-	{ "{\"accept\": [\"write\"]}", false, false },
-	{ "{\"accept\": [\"writes=absent\"]}", false, false },
-	{ "{\"accept\": \"writes\"}", false, false },
-	{ "{\"write\": []}", true, false },
-	{ "{\"write\": [\"/a\", \"~/b/\", \"~\"]}", true, false },
-	{ "{\"write\": [\"a\"]}", false, false },
-	{ "{\"write\": [\"\"]}", false, false },
-	{ "{\"write\": [\"~x\"]}", false, false },
-	{ "{\"write\": [{\"bytes\": \"L3gv/w==\"}]}", true, false },
-	{ "{\"write\": [{\"byte\": \"L3gv/w==\"}]}", false, false },
-	{ "{\"write\": [{\"bytes\": \"L3gv/w==\", \"x\": 1}]}", false, false },
-	{ "{\"write\": [1]}", false, false },
-	{ "{\"hide\": [\"*.pem\", \"~/x\", \"/y\", \"a/..b\"]}", true, false },
-	{ "{\"hide\": [\"!x\"]}", false, false },
-	{ "{\"hide\": [\"a/../b\"]}", false, false },
-	{ "{\"hide\": [\"..\"]}", false, false },
-	{ "{\"hide\": [\"\"]}", false, false },
-	{ "{\"protect\": \"x\"}", false, false },
-	{ "{\"env\": [\"A\", \"B=\", \"C=x y\"]}", true, false },
-	{ "{\"env\": [\"=x\"]}", false, false },
-	{ "{\"env\": [\"A B=x\"]}", false, false },
-	{ "{\"tmp\": \"private\"}", true, false },
-	{ "{\"tmp\": \"/srv\"}", true, false },
-	{ "{\"tmp\": \"other\"}", false, false },
-	{ "{\"time\": \"90s\"}", true, false },
-	{ "{\"time\": \"none\"}", true, false },
-	{ "{\"time\": \"90\"}", false, false },
-	{ "{\"time\": \"0s\"}", false, false },
-	{ "{\"time\": 90}", false, false },
-	{ "{\"memory\": \"64M\"}", true, false },
-	{ "{\"memory\": 65536}", true, false },
-	{ "{\"memory\": 0}", false, false },
-	{ "{\"memory\": \"64m\"}", false, false },
-	{ "{\"memory\": \"0\"}", false, false },
-	{ "{\"memory\": 1.5}", false, false },
-	{ "{\"processes\": 7}", true, false },
-	{ "{\"processes\": \"none\"}", true, false },
-	{ "{\"processes\": \"7\"}", false, false },
-	{ "{\"processes\": -1}", false, false },
-	{ "{\"worktree\": \"/x\"}", false, false },
-	{ "{\"verbose\": true}", false, false },
-	{ "{\"unknown\": true}", false, false },
-	{ "{\"projects\": {\"/x\": {\"mode\": \"off\"}}}", true, false },
-	{ "{\"projects\": {\"x\": {}}}", false, false },
-	{ "{\"projects\": {\"/x/\": {}}}", false, false },
-	{ "{\"projects\": {\"/x\": {\"projects\": {}}}}", false, false },
-	{ "{\"projects\": {\"/x\": []}}", false, false },
-	{ "[]", false, false },
-	{ "{\"write\": [\"a/b\", \"~/x\"], \"tmp\": \"out\"}", true, true },
-	{ "{\"write\": [\"\"]}", false, true },
-	{ "{\"projects\": {}}", false, true },
-	{ "{\"hide\": [\"./x\"]}", true, true },
+	{"{}", true, false},
+	{"{\"read_only\": true}", true, false},
+	{"{\"read_only\": \"true\"}", false, false},
+	{"{\"read_only\": null}", false, false},
+	{"{\"mode\": \"auto\"}", true, false},
+	{"{\"mode\": \"lax\"}", false, false},
+	{"{\"mode\": [\"auto\"]}", false, false},
+	{"{\"network\": \"filtered\"}", false, false},
+	{"{\"backend\": \"namespaces\"}", true, false},
+	{"{\"backend\": \"docker\"}", false, false},
+	{"{\"accept\": [\"writes\", \"none\"]}", true, false},
+	{"{\"accept\": [\"write\"]}", false, false},
+	{"{\"accept\": [\"writes=absent\"]}", false, false},
+	{"{\"accept\": \"writes\"}", false, false},
+	{"{\"write\": []}", true, false},
+	{"{\"write\": [\"/a\", \"~/b/\", \"~\"]}", true, false},
+	{"{\"write\": [\"a\"]}", false, false},
+	{"{\"write\": [\"\"]}", false, false},
+	{"{\"write\": [\"~x\"]}", false, false},
+	{"{\"write\": [{\"bytes\": \"L3gv/w==\"}]}", true, false},
+	{"{\"write\": [{\"byte\": \"L3gv/w==\"}]}", false, false},
+	{"{\"write\": [{\"bytes\": \"L3gv/w==\", \"x\": 1}]}", false, false},
+	{"{\"write\": [1]}", false, false},
+	{"{\"hide\": [\"*.pem\", \"~/x\", \"/y\", \"a/..b\"]}", true, false},
+	{"{\"hide\": [\"!x\"]}", false, false},
+	{"{\"hide\": [\"a/../b\"]}", false, false},
+	{"{\"hide\": [\"..\"]}", false, false},
+	{"{\"hide\": [\"\"]}", false, false},
+	{"{\"protect\": \"x\"}", false, false},
+	{"{\"env\": [\"A\", \"B=\", \"C=x y\"]}", true, false},
+	{"{\"env\": [\"=x\"]}", false, false},
+	{"{\"env\": [\"A B=x\"]}", false, false},
+	{"{\"tmp\": \"private\"}", true, false},
+	{"{\"tmp\": \"/srv\"}", true, false},
+	{"{\"tmp\": \"other\"}", false, false},
+	{"{\"time\": \"90s\"}", true, false},
+	{"{\"time\": \"none\"}", true, false},
+	{"{\"time\": \"90\"}", false, false},
+	{"{\"time\": \"0s\"}", false, false},
+	{"{\"time\": 90}", false, false},
+	{"{\"memory\": \"64M\"}", true, false},
+	{"{\"memory\": 65536}", true, false},
+	{"{\"memory\": 0}", false, false},
+	{"{\"memory\": \"64m\"}", false, false},
+	{"{\"memory\": \"0\"}", false, false},
+	{"{\"memory\": 1.5}", false, false},
+	{"{\"processes\": 7}", true, false},
+	{"{\"processes\": \"none\"}", true, false},
+	{"{\"processes\": \"7\"}", false, false},
+	{"{\"processes\": -1}", false, false},
+	{"{\"worktree\": \"/x\"}", false, false},
+	{"{\"verbose\": true}", false, false},
+	{"{\"unknown\": true}", false, false},
+	{"{\"projects\": {\"/x\": {\"mode\": \"off\"}}}", true, false},
+	{"{\"projects\": {\"x\": {}}}", false, false},
+	{"{\"projects\": {\"/x/\": {}}}", false, false},
+	{"{\"projects\": {\"/x\": {\"projects\": {}}}}", false, false},
+	{"{\"projects\": {\"/x\": []}}", false, false},
+	{"[]", false, false},
+	{"{\"write\": [\"a/b\", \"~/x\"], \"tmp\": \"out\"}", true, true},
+	{"{\"write\": [\"\"]}", false, true},
+	{"{\"projects\": {}}", false, true},
+	{"{\"hide\": [\"./x\"]}", true, true},
 };
 
 static void test_schema(void **state)
 {
-	const char *const files[] = { USER_FILE, PROJECT_FILE };
+	const char *const files[] = {USER_FILE, PROJECT_FILE};
 	json_t *root;
 
 	(void)state;
@@ -394,13 +397,15 @@ static void test_schema(void **state)
 	assert_non_null(root);
 	for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
 		const struct document *row = &documents[i];
-		const json_t *form = row->is_project ? json_object_get(json_object_get(root, "$defs"), "project") : root;
+		const json_t *form = row->is_project ? json_object_get(json_object_get(root, "$defs"), "project")
+						     : root;
 		json_t *value = json_loads(row->text, 0, NULL);
 		int r;
 
 		assert_non_null(value);
 		put(files[row->is_project], row->text);
-		r = policy_check_file(at(files[row->is_project]), row->is_project ? LAYER_PROJECT : LAYER_USER, &world_error);
+		r = policy_check_file(at(files[row->is_project]), row->is_project ? LAYER_PROJECT : LAYER_USER,
+				      &world_error);
 		if ((r == 0) != row->is_fine)
 			fail_msg("the reader on %s: %s", row->text, error_text());
 		if (is_valid(root, form, value) != row->is_fine)
@@ -413,9 +418,9 @@ static void test_schema(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_teardown(test_show, clear),	   cmocka_unit_test_teardown(test_show_json, clear),
-		cmocka_unit_test_teardown(test_paths, clear),	   cmocka_unit_test_teardown(test_dump_built_in, clear),
-		cmocka_unit_test_teardown(test_dump_all, clear),   cmocka_unit_test_teardown(test_digest, clear),
+		cmocka_unit_test_teardown(test_show, clear),     cmocka_unit_test_teardown(test_show_json, clear),
+		cmocka_unit_test_teardown(test_paths, clear),    cmocka_unit_test_teardown(test_dump_built_in, clear),
+		cmocka_unit_test_teardown(test_dump_all, clear), cmocka_unit_test_teardown(test_digest, clear),
 		cmocka_unit_test_teardown(test_schema, clear),
 	};
 
