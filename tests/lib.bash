@@ -5,7 +5,7 @@
 # hand (bats tests/live/x.bats) finds the program of the checkout.
 #
 #   PINFOLD    the program                      PROJECT   the project's files (a copy, when tests/run made one)
-#   TEST_AS    user or root                     ATTEMPT   the program of tests/attempt
+#   TEST_AS    user or root                     ATTEMPT   the folder of the program attempt
 #   SCRATCH    a fresh folder in the home       WORK      an empty worktree in it, and the current directory
 #
 # The scratch folder lies in the home, where real projects are: /tmp is private inside the pen, so a test there is a
@@ -13,7 +13,7 @@
 
 PROJECT=${PROJECT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)}
 PINFOLD=${PINFOLD:-$PROJECT/build/pinfold}
-ATTEMPT=${ATTEMPT:-$PROJECT/build/tests/attempt}
+ATTEMPT=${ATTEMPT:-$PROJECT/build/tests}
 TEST_AS=${TEST_AS:-$( ((EUID)) && echo user || echo root)}
 export PROJECT PINFOLD ATTEMPT TEST_AS
 
@@ -100,7 +100,7 @@ denied() {
 }
 
 # try WORD... : one attempt of tests/attempt, outside.
-try() { "$ATTEMPT/attempt" "$@"; }
+try() { "$ATTEMPT" "$@"; }
 
 # attempts_inside [OPTION...] -- WORD... : the same inside; OPTIONS and WORDS are those of the next three.
 attempts_inside() {
@@ -110,7 +110,7 @@ attempts_inside() {
 		shift
 	done
 	shift
-	run pen ${options[@]+"${options[@]}"} -- "$ATTEMPT/attempt" "${@//@/in}"
+	run pen ${options[@]+"${options[@]}"} -- "$ATTEMPT" "${@//@/in}"
 }
 
 # try_allowed [OPTION...] -- WORD... : the attempt succeeds inside.
@@ -146,7 +146,7 @@ try_denied() {
 victim() {
 	MARK=mark-$$-$RANDOM$RANDOM$RANDOM
 	printf '%s' "$MARK" >"$SCRATCH/mark"
-	spawn "$ATTEMPT/attempt" wait "$MARK"
+	spawn "$ATTEMPT" wait "$MARK"
 	VICTIM=$SPAWNED
 	wait_for is_marked
 }
