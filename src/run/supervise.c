@@ -356,9 +356,10 @@ static void finish(struct supervision *s)
 	fd_close(&s->control_fd);
 	enter_close(&s->enter);
 	/* Signals that came when there was no command left to take them would hit the caller now: those that only told
-	 * of the run are taken off. */
+	 * of the run are taken off. SIGPIPE tells of a word to an init that had just ended. */
 	sigemptyset(&pending);
 	sigaddset(&pending, SIGCHLD);
+	sigaddset(&pending, SIGPIPE);
 	sigaddset(&pending, SIGTTOU);
 	while (sigtimedwait(&pending, NULL, &(struct timespec){ 0 }) > 0)
 		;
