@@ -157,15 +157,18 @@ int policy_dump(const struct pinfold_policy *policy, struct buf *out)
 	return out->error;
 }
 
-/* For the sha256, at every run: each value once, lengths first so that no text can pass for another, and with each item
- * its layer, since that decides between two rules. */
+/* For the sha256, at every run: what differs from the defaults, lengths first so that no text can pass for another, and
+ * with each item its layer, since that decides between two rules. */
 int policy_canonical(const struct pinfold_policy *policy, struct buf *out)
 {
+	buf_printf(out, "%zu:%s\n", strlen(policy->worktree), policy->worktree);
 	for (int key = 0; key < KEY_COUNT; key++) {
 		const struct policy_value *value = &policy->value[key];
-		const char *text = key == KEY_WORKTREE ? policy->worktree : value->text ? value->text : "";
+		const char *text = value->text ? value->text : "";
 
-		if (key == KEY_VERBOSE)
+		if (key == KEY_WORKTREE || key == KEY_VERBOSE)
+			continue;
+		if (value->number == policy_keys[key].builtin && !*text && value->count == 0)
 			continue;
 		buf_printf(out, "%s %llu ", policy_keys[key].name, (unsigned long long)value->number);
 		buf_printf(out, "%zu:%s\n", strlen(text), text);

@@ -80,6 +80,9 @@ int config_read(struct arena *arena, const char *path, const char *worktree, str
 int project_read(const char *directory, const char *name, struct buf *text, struct pinfold_error *err);
 void config_digest(const char *text, size_t length, char sha256[65]);
 const char *trust_path(struct arena *arena, const struct identity *who);
+/* trust_has for a caller that knows who asks. */
+bool trust_lookup(struct arena *arena, const struct identity *who, const char *worktree, const char *sha256,
+		  struct pinfold_error *err);
 
 /* ---- the merge (merge.c, rules.c) ---- */
 

@@ -101,13 +101,14 @@ static int read_text(int fd, const char *path, struct buf *text, struct pinfold_
 int config_read(struct arena *arena, const char *path, const char *worktree, struct buf *text,
 		struct pinfold_error *err)
 {
-	bool is_missing = false;
-	char *resolved;
-	int r = path_resolve(arena, path, &resolved, &is_missing);
 	FD_CLEANUP int fd = -1;
+	char *resolved;
+	int r;
 
-	if (r == -ENOENT || r == -ENOTDIR || (r == 0 && is_missing))
+	/* Mostly there is none, and a link that leads to nothing is none: one call instead of one per component. */
+	if (access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
+	r = path_resolve(arena, path, &resolved, NULL);
 	if (r < 0)
 		return r == -ENOMEM ? err_oom(err) : err_sys(err, PINFOLD_UNAVAILABLE, -r, "open", path);
 	fd = fd_open_regular(AT_FDCWD, resolved);
@@ -238,7 +239,8 @@ static int load_project(struct loading *load)
 		r = take_text(load, file, policy->worktree, &text);
 	if (r < 0 || !file->exists)
 		return r;
-	load->is_trusted = file->trusted = trust_has(policy->worktree, file->sha256, &trouble);
+	file->trusted = trust_lookup(&policy->arena, &policy->who, policy->worktree, file->sha256, &trouble);
+	load->is_trusted = file->trusted;
 	if (trouble.code == PINFOLD_OK)
 		return 0;
 	if (load->err)

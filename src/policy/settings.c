@@ -201,7 +201,7 @@ static int make_absolute(const struct setting_context *context, const char *text
 static int read_path(const struct setting_context *context, const struct policy_key_def *def, const char *text,
 		     struct policy_setting *ret, struct pinfold_error *err)
 {
-	char *path;
+	char *path = NULL;
 	int r = make_absolute(context, text, &path, err);
 
 	if (r < 0)

@@ -82,20 +82,30 @@ static bool list_has(struct arena *arena, const json_t *list, const char *worktr
 	return false;
 }
 
+bool trust_lookup(struct arena *arena, const struct identity *who, const char *worktree, const char *sha256,
+		  struct pinfold_error *err)
+{
+	const char *path = trust_path(arena, who);
+	json_t *list = NULL;
+	bool ret;
+
+	if (!path || read_trust(arena, path, worktree, &list, err) < 0)
+		return false;
+	ret = list_has(arena, list, worktree, sha256);
+	json_decref(list);
+	return ret;
+}
+
 bool trust_has(const char *worktree, const char *sha256, struct pinfold_error *err)
 {
 	struct arena arena = {0};
 	struct identity who;
-	const char *path;
-	json_t *list = NULL;
 	bool ret = false;
 
-	if (identity_read(&arena, &who) < 0) {
+	if (identity_read(&arena, &who) < 0)
 		err_oom(err);
-	} else if ((path = trust_path(&arena, &who)) && read_trust(&arena, path, worktree, &list, err) == 0) {
-		ret = list_has(&arena, list, worktree, sha256);
-		json_decref(list);
-	}
+	else
+		ret = trust_lookup(&arena, &who, worktree, sha256, err);
 	arena_free(&arena);
 	return ret;
 }
