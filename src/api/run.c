@@ -113,6 +113,7 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 			struct pinfold_error *err)
 {
 	struct run_options checked = { .stdio = { -1, -1, -1 } };
+	bool is_redirected = false;
 	int r;
 
 	if (options && options->size != sizeof(*options))
@@ -122,6 +123,15 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 		if (options->stdio[i] >= 0 && (r = check_fd(options->stdio[i], err)) < 0)
 			return r;
 		checked.stdio[i] = options->stdio[i];
+		is_redirected |= options->stdio[i] >= 0;
+	}
+	/* What stands on 0, 1 and 2 decides what is opened again inside, and what may be opened by the name /dev/stdout. */
+	if (is_redirected) {
+		r = survey_look_stdio(&plan->survey, checked.stdio, err);
+		if (r == 0)
+			r = plan_again(plan, err);
+		if (r < 0)
+			return r;
 	}
 	r = take_pass_fds(plan, options ? options->pass_fds : NULL, options ? options->pass_fd_count : 0, err);
 	if (r == 0)

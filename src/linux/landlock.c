@@ -42,10 +42,10 @@ unsigned landlock_errata(void)
 	return errata < 0 ? 0 : (unsigned)errata;
 }
 
-static int add_rule(int ruleset, const struct plan_landlock_rule *rule)
+static int add_rule(const struct enter *enter, const struct plan_landlock_rule *rule)
 {
 	FD_CLEANUP int opened = -1;
-	struct path_beneath beneath = { .access = rule->access, .fd = rule->fd };
+	struct path_beneath beneath = { .access = rule->access, .fd = rule->path ? -1 : enter->stdio[rule->fd] };
 	struct stat st;
 
 	if (rule->path) {
@@ -58,7 +58,7 @@ static int add_rule(int ruleset, const struct plan_landlock_rule *rule)
 		beneath.access &= LL_FILE_RIGHTS;
 	if (!beneath.access)
 		return 0;
-	return syscall(NR_LANDLOCK_ADD_RULE, ruleset, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &beneath, 0) < 0 ? -errno : 0;
+	return syscall(NR_LANDLOCK_ADD_RULE, enter->landlock_fd, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &beneath, 0) < 0 ? -errno : 0;
 }
 
 int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err)
@@ -76,7 +76,7 @@ int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err)
 	}
 	for (size_t i = 0; i < plan->rule_count; i++) {
 		const struct plan_landlock_rule *rule = &plan->rules[i];
-		int r = add_rule(enter->landlock_fd, rule);
+		int r = add_rule(enter, rule);
 
 		if (r < 0 && !rule->is_optional) {
 			*ret_fact = FACT_LANDLOCK;

@@ -73,7 +73,7 @@ static bool keeps_host_file(const struct pinfold_plan *plan)
 	for (int i = 0; i < 3; i++)
 		if (plan->survey.stdio[i].kind == STDIO_FILE && (plan->survey.stdio[i].flags & 3) == 0 && !plan->reopen[i])
 			return true;
-	return plan->pass_fd_count > 0;
+	return false;
 }
 
 int plan_landlock(struct pinfold_plan *plan)

@@ -106,8 +106,8 @@ extern const char *const mount_op_names[OP_KIND_COUNT];
 enum landlock_group { LANDLOCK_WRITE, LANDLOCK_DEVICE, LANDLOCK_GROUP_COUNT };
 
 struct plan_landlock_rule {
-	const char *path;  /* opened in the finished pen; NULL: descriptor fd */
-	int fd;
+	const char *path;  /* opened in the finished pen; NULL: what is the command's 0, 1 or 2 */
+	int fd;            /* then: which of them */
 	uint64_t access;
 	bool is_optional;
 };

@@ -43,12 +43,13 @@ static enum stdio_kind kind_of(int fd, const struct stat *st)
 	return STDIO_OTHER;
 }
 
-static int take_descriptor(struct taking *take, int fd, dev_t *ret_rdev)
+static int take_descriptor(struct taking *take, int number, int fd, dev_t *ret_rdev)
 {
-	struct survey_stdio *stdio_fd = &take->survey->stdio[fd];
+	struct survey_stdio *stdio_fd = &take->survey->stdio[number];
 	struct stat st;
 	int flags;
 
+	*stdio_fd = (struct survey_stdio){ .kind = STDIO_CLOSED };
 	if (fstat(fd, &st) < 0)
 		return 0; /* STDIO_CLOSED */
 	flags = fcntl(fd, F_GETFL);
@@ -93,6 +94,18 @@ int take_stdio(struct taking *take)
 	int r = 0;
 
 	for (int i = 0; i < 3 && r == 0; i++)
-		r = take_descriptor(take, i, &rdev[i]);
+		r = take_descriptor(take, i, i, &rdev[i]);
 	return r < 0 ? r : take_terminal(take, rdev);
+}
+
+int survey_look_stdio(struct survey *survey, const int fds[3], struct pinfold_error *err)
+{
+	struct taking take = { .survey = survey, .arena = &survey->arena, .err = err };
+	dev_t rdev;
+	int r = 0;
+
+	for (int i = 0; i < 3 && r == 0; i++)
+		if (fds[i] >= 0)
+			r = take_descriptor(&take, i, fds[i], &rdev);
+	return r;
 }
