@@ -5,7 +5,7 @@
 # hand (bats tests/live/x.bats) finds the program of the checkout.
 #
 #   PINFOLD    the program                      PROJECT   the project's files (a copy, when tests/run made one)
-#   TEST_AS    user or root                     ATTEMPT   the folder of the program attempt
+#   TEST_AS    user or root                     ATTEMPT   the program of tests/attempt
 #   SCRATCH    a fresh folder in the home       WORK      an empty worktree in it, and the current directory
 #
 # The scratch folder lies in the home, where real projects are: /tmp is private inside the pen, so a test there is a
@@ -13,7 +13,7 @@
 
 PROJECT=${PROJECT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)}
 PINFOLD=${PINFOLD:-$PROJECT/build/pinfold}
-ATTEMPT=${ATTEMPT:-$PROJECT/build/tests}
+ATTEMPT=${ATTEMPT:-$PROJECT/build/tests/attempt}
 TEST_AS=${TEST_AS:-$( ((EUID)) && echo user || echo root)}
 export PROJECT PINFOLD ATTEMPT TEST_AS
 
