@@ -246,7 +246,8 @@ static const char *resolve_once(struct taking *take, enum table_base base, const
 }
 
 /* Below the default place in each home. */
-static int find_in_homes(struct taking *take, const struct table_path *row, const char *below, find_each *each, void *arg)
+static int find_in_homes(struct taking *take, const struct table_path *row, const char *below, find_each *each,
+			 void *arg)
 {
 	int r = 0;
 

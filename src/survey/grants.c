@@ -47,7 +47,8 @@ static struct grants grants_of(struct survey *survey, enum policy_key key)
 }
 
 /* An item's path, resolved, and what lies there: 0, or -errno without a message. */
-static int resolve_item(struct taking *take, const struct policy_item *item, struct survey_grant *ret, bool *ret_missing)
+static int resolve_item(struct taking *take, const struct policy_item *item, struct survey_grant *ret,
+			bool *ret_missing)
 {
 	char *path;
 	int r = path_resolve(take->arena, item->text, &path, ret_missing);
@@ -286,8 +287,11 @@ int take_tools(struct taking *take)
 {
 	int r = 0;
 
-	for (size_t i = 0; i < tables_toolchain_count && r == 0; i++)
-		r = find_row(take, &tables_toolchains[i].path, each_toolchain, (void *)(uintptr_t)&tables_toolchains[i]);
+	for (size_t i = 0; i < tables_toolchain_count && r == 0; i++) {
+		const struct table_toolchain *row = &tables_toolchains[i];
+
+		r = find_row(take, &row->path, each_toolchain, (void *)(uintptr_t)row);
+	}
 	return r;
 }
 

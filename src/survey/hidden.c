@@ -6,8 +6,8 @@
  * (E043, E044). In the worktree and elsewhere a mask needs something to lie on: only what exists gets an entry. What
  * lies on a mount of its own below the home counts as elsewhere: that mount is bound over the home's cover.
  *
- * An entry that is a link is hidden at both ends (F188): the link, since it may be turned round during the run, and what
- * it leads to, since that has a name of its own.
+ * An entry that is a link is hidden at both ends (F188): the link, since it may be turned round during the run, and
+ * what it leads to, since that has a name of its own.
  */
 #include "survey/take.h"
 
@@ -93,7 +93,8 @@ static enum hidden_kind kind_of(const struct survey_node *node)
 	return S_ISDIR(node->mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE;
 }
 
-static struct survey_hidden *append(struct taking *take, const struct hidden_entry *entry, const struct survey_node *node)
+static struct survey_hidden *append(struct taking *take, const struct hidden_entry *entry,
+				    const struct survey_node *node)
 {
 	struct survey *survey = take->survey;
 	struct survey_hidden *hidden;
@@ -142,7 +143,8 @@ static int add_target(struct taking *take, const struct hidden_entry *entry, str
 	if (hidden->copy)
 		hidden->kind = HIDDEN_CUT;
 	if (holds_needed(take->survey, resolved))
-		return take_note(take, "'%s' leads to '%s', which the run needs: that stays visible", entry->path, resolved);
+		return take_note(take, "'%s' leads to '%s', which the run needs: that stays visible", entry->path,
+				 resolved);
 	target.path = resolved;
 	/* A rule about the worktree reaches outside it only for the user's own files: a checkout must not choose, by a
 	 * link, which program the pen lacks. */
@@ -292,7 +294,8 @@ static int add_value(struct taking *take, const struct table_hidden_variable *ro
 	if (!entry.path)
 		return err_oom(take->err);
 	if (holds_needed(take->survey, entry.path))
-		return take_note(take, "%s names '%s', which the run needs: it stays visible", row->variable, entry.path);
+		return take_note(take, "%s names '%s', which the run needs: it stays visible", row->variable,
+				 entry.path);
 	if (look_at(entry.path, &node) < 0)
 		return hidden_place_of(take->survey, entry.path, &home) == PLACE_HOME ? hidden_add(take, &entry) : 0;
 	/* HISTFILE=/dev/null means no history, not a secret. */

@@ -61,7 +61,7 @@ int take_homes(struct taking *take)
 
 /* ---- passwd ---- */
 
-/* The second and following fields are not looked at: only whether a line begins with `name:`, or its third field is id. */
+/* Does a line begin with `name:`, or, where name is NULL, is the third field of one `id`? */
 static bool has_line(const char *text, const char *name, unsigned long id)
 {
 	char start[80], number[32];
@@ -127,7 +127,8 @@ int take_account(struct taking *take)
 	buf_printf(&passwd, "%s:x:%lu:%lu::%s:%s\n", name, (unsigned long)who->uid, (unsigned long)who->gid, home,
 		   who->shell && !strpbrk(who->shell, ":\n") ? who->shell : "/bin/sh");
 	if (!has_line(group.data, NULL, who->gid))
-		buf_printf(&group, "%s:x:%lu:\n", has_line(group.data, name, 0) ? "pen" : name, (unsigned long)who->gid);
+		buf_printf(&group, "%s:x:%lu:\n", has_line(group.data, name, 0) ? "pen" : name,
+			   (unsigned long)who->gid);
 	if (passwd.error || group.error)
 		return err_oom(take->err);
 	survey->passwd_copy = arena_strdup(take->arena, passwd.data);

@@ -69,10 +69,10 @@ static int order(struct taking *take, void *array, size_t size, size_t *count)
 	char *copy = malloc(*count * size + 1);
 	size_t kept = 0;
 
-	if (!sorted || !copy) {
+	if (*count == 0 || !sorted || !copy) {
 		free(sorted);
 		free(copy);
-		return err_oom(take->err);
+		return *count == 0 ? 0 : err_oom(take->err);
 	}
 	for (size_t i = 0; i < *count; i++)
 		sorted[i].entry = (const char *const *)((char *)array + i * size);
@@ -125,8 +125,8 @@ static int check_needed(struct taking *take)
 
 			if (!is_conflict(take, hidden, needed[k]))
 				continue;
-			r = err_say(take->err, PINFOLD_REFUSED, EPERM, "the %s '%s' would be hidden by '%s' (%s)", words[k],
-				    needed[k], hidden->rule, hidden->source);
+			r = err_say(take->err, PINFOLD_REFUSED, EPERM, "the %s '%s' would be hidden by '%s' (%s)",
+				    words[k], needed[k], hidden->rule, hidden->source);
 			err_hint(take->err, "run elsewhere, or open it with --read '%s'", hidden->path);
 			return r;
 		}

@@ -62,8 +62,10 @@ static int grant_literal(struct taking *take, const struct wish *wish)
 	r = path_resolve(take->arena, parent, &resolved, NULL);
 	if (r == -EACCES || r == -ENOTDIR || r == -ELOOP)
 		return 0; /* nobody with the caller's rights comes there */
-	if (r < 0)
-		return take_blame(take, err_sys(take->err, PINFOLD_REFUSED, -r, "resolve", path), wish->item, wish->key);
+	if (r < 0) {
+		r = err_sys(take->err, PINFOLD_REFUSED, -r, "resolve", path);
+		return take_blame(take, r, wish->item, wish->key);
+	}
 	path = path_join(take->arena, resolved, path_name(path));
 	if (!path)
 		return err_oom(take->err);
@@ -98,7 +100,8 @@ static int match_entry(struct taking *take, const struct walk *walk, const char 
 		if (!is_walked_from(wish, walk->base) || !pattern_matches(&wish->pattern, path, is_directory))
 			continue;
 		if (++walk->wishes->matches > LIMIT_PATTERN_MATCHES) {
-			r = err_say(take->err, PINFOLD_REFUSED, E2BIG, "more than %d paths match", LIMIT_PATTERN_MATCHES);
+			r = err_say(take->err, PINFOLD_REFUSED, E2BIG, "more than %d paths match",
+				    LIMIT_PATTERN_MATCHES);
 			err_hint(take->err, "name the directory instead of what is in it");
 			return take_blame(take, r, wish->item, wish->key);
 		}
@@ -130,12 +133,14 @@ static bool is_directory_at(int fd, const struct dirent *entry)
 	return fstatat(fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-static int walk_below(struct taking *take, const struct walk *walk, int fd, const char *name, const char *path, size_t depth)
+static int walk_below(struct taking *take, const struct walk *walk, int fd, const char *name, const char *path,
+		      size_t depth)
 {
 	int below;
 
 	if (depth >= LIMIT_WALK_DEPTH)
-		return err_say(take->err, PINFOLD_REFUSED, ELOOP, "'%s' is too deep for the patterns of hide and protect", path);
+		return err_say(take->err, PINFOLD_REFUSED, ELOOP,
+			       "'%s' is too deep for the patterns of hide and protect", path);
 	below = openat(fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 	if (below >= 0)
 		return walk_directory(take, walk, below, path, depth + 1);

@@ -36,8 +36,10 @@ static bool is_in_reach(const struct survey *survey, const char *path)
 	return false;
 }
 
+enum keep { KEEP_PRESENT, KEEP_ABSENT, KEEP_LINKS };
+
 /* 1 where it is a link: the next end of the chain has to be looked at. */
-static int add_one(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent)
+static int add_one(struct taking *take, const char *path, const char *rule, const char *source, enum keep keep)
 {
 	struct survey *survey = take->survey;
 	struct survey_protected *protected;
@@ -47,10 +49,12 @@ static int add_one(struct taking *take, const char *path, const char *rule, cons
 	if (!is_in_reach(survey, path) || take_is_allowed(take, AXIS_WRITE, path))
 		return 0;
 	r = look_at(path, &node);
-	if (r == -ENOENT || r == -ENOTDIR ? !keep_absent : r < 0)
-		return r == -ENOENT || r == -ENOTDIR || r == -EACCES
-			       ? 0
-			       : take_note(take, "'%s' cannot be looked at: %s", path, strerror(-r));
+	if (r == -ENOENT || r == -ENOTDIR)
+		r = keep == KEEP_ABSENT ? 0 : -EACCES;
+	if (r == -EACCES || (keep == KEEP_LINKS && !S_ISLNK(node.mode)))
+		return 0;
+	if (r < 0)
+		return take_note(take, "'%s' cannot be looked at: %s", path, strerror(-r));
 	protected = take_grow(take, survey->protected, &survey->protected_count, &survey->protected_cap,
 			      sizeof(*protected));
 	if (!protected)
@@ -66,20 +70,27 @@ static int add_one(struct taking *take, const char *path, const char *rule, cons
 	return protected->kind == PROTECTED_LINK;
 }
 
-int protect_add(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent)
+/* Along a chain of links; what is missing at its end is kept where the end itself is to be protected. */
+static int add_chain(struct taking *take, const char *path, const char *rule, const char *source, enum keep first,
+		     enum keep next)
 {
-	int r = add_one(take, path, rule, source, keep_absent);
+	int r = add_one(take, path, rule, source, first);
 
 	for (int hops = 0; r > 0 && hops < LINK_HOPS; hops++) {
-		char *next;
+		char *target;
 
-		r = look_link(take, path, &next);
+		r = look_link(take, path, &target);
 		if (r < 0)
-			return r == -ENOMEM ? err_oom(take->err) : 0; /* a loop, or a target nobody can reach */
-		path = next;
-		r = add_one(take, path, rule, source, true);
+			return r == -ENOMEM ? err_oom(take->err) : 0; /* a target nobody can reach */
+		path = target;
+		r = add_one(take, path, rule, source, next);
 	}
 	return r < 0 ? r : 0;
+}
+
+int protect_add(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent)
+{
+	return add_chain(take, path, rule, source, keep_absent ? KEEP_ABSENT : KEEP_PRESENT, KEEP_ABSENT);
 }
 
 /* ---- git ---- */
@@ -127,7 +138,7 @@ static int each_row(struct taking *take, void *arg, const struct found *found)
 
 	/* `.claude` as a link: its settings are protected behind it, and it must not be turned round either. */
 	for (size_t i = 0; i < found->links.n && r == 0; i++)
-		r = protect_add(take, found->links.v[i], row->path, "built in", false);
+		r = add_chain(take, found->links.v[i], row->path, "built in", KEEP_LINKS, KEEP_LINKS);
 	if (r < 0 || !found->exists || *found->rest)
 		return r;
 	return protect_add(take, found->path, row->path, "built in", false);

@@ -26,8 +26,9 @@ struct field {
 	size_t offset;
 	const struct shape *shape;  /* of a struct, or of an element */
 	const char *const *words;   /* NULL-terminated, by value */
-	size_t count, cap;          /* offsets of a list's counters; an array: count is its length, cap the offset of what is
-				     * used of it, or 0 where all is */
+	/* Offsets of a list's counters. An array: count is its length, cap the offset of how much of it is used, or 0
+	 * where all is. */
+	size_t count, cap;
 };
 
 struct shape {

@@ -44,7 +44,8 @@ static int take_directory(struct taking *take, const char *path, const char *wor
 	if (r == 0 && !S_ISDIR(ret->mode))
 		r = -ENOTDIR;
 	if (r < 0)
-		return err_say(take->err, PINFOLD_USAGE, -r, "the %s '%s' cannot be used: %s", word, path, strerror(-r));
+		return err_say(take->err, PINFOLD_USAGE, -r, "the %s '%s' cannot be used: %s", word, path,
+			       strerror(-r));
 	return 0;
 }
 
@@ -91,7 +92,8 @@ static int take_tmp(struct taking *take)
 	if (!S_ISDIR(survey->tmp_node.mode))
 		r = err_say(take->err, PINFOLD_REFUSED, ENOTDIR, "'%s' is not a directory", path);
 	else if (survey->tmp_node.uid != survey->who.uid || (survey->tmp_node.mode & 0777) != 0700)
-		r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' must be the caller's own directory with mode 0700", path);
+		r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' must be the caller's own directory with mode 0700",
+			    path);
 	if (r < 0) {
 		err_hint(take->err, "mkdir -m 700 DIR makes one that fits");
 		return err_at(take->err, r, NULL, 0, key);
