@@ -48,7 +48,7 @@ static int require_loaded(const struct pinfold_policy *policy, struct pinfold_er
 
 static bool takes_path(enum policy_type type)
 {
-	return type == TYPE_PATH || type == TYPE_TMP || type == TYPE_PATHS;
+	return type == TYPE_PATH || type == TYPE_TMP || type == TYPE_PATHS || type == TYPE_PATTERNS;
 }
 
 int pinfold_policy_set(struct pinfold_policy *policy, const char *name, const char *text, struct pinfold_error *err)

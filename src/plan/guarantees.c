@@ -46,10 +46,10 @@ static void open_part(struct judging *j, enum guarantee_state state, const char 
 		j->error = -ENOMEM;
 }
 
-static void accept_builtin(struct judging *j)
+static void accept(struct judging *j, const struct policy_source *source)
 {
 	j->result->accepted = true;
-	j->result->accepted_by = "built in";
+	j->result->accepted_by = source->file ? source->file : source->layer == LAYER_BUILTIN ? "built in" : "command line";
 }
 
 static bool has_fact(const struct judging *j, enum host_fact fact)
@@ -134,7 +134,6 @@ static void judge_repository(struct judging *j)
 		open_part(j, STATE_WEAKER, "the git directory of this kind of checkout is not found yet: what lies in the worktree "
 					   "of it is protected, the rest is read-only");
 	open_part(j, STATE_WEAKER, "a protected name that does not exist yet can be made, and nothing looks after the run");
-	accept_builtin(j);
 	note(j, "git on the host that replaces a protected file takes its protection away for the rest of the run");
 }
 
@@ -163,8 +162,7 @@ static void judge_services(struct judging *j)
 		held_by(j, "Landlock scope");
 	} else {
 		open_part(j, STATE_WEAKER, "abstract sockets of the host can be reached with the open network (Landlock before ABI 6)");
-		accept_builtin(j);
-	}
+		}
 	if (abi >= 9)
 		held_by(j, "Landlock");
 	else
@@ -194,8 +192,7 @@ static void judge_environment(struct judging *j)
 	switch (mode->number) {
 	case ENV_ALL:
 		open_part(j, STATE_ABSENT, "the caller's environment is passed on as it is (env_mode all)");
-		j->result->accepted = true;
-		j->result->accepted_by = mode->source.file ? mode->source.file : "command line";
+		accept(j, &mode->source); /* whoever asked for this has accepted it */
 		return;
 	case ENV_LIST:
 		held_by(j, "allow-list");
@@ -306,20 +303,15 @@ static void settle_acceptance(struct judging *j, const char *name)
 {
 	const struct policy_value *mode = &j->plan->policy->value[KEY_MODE];
 	struct guarantee_result *result = j->result;
-	bool is_absent = result->state == STATE_ABSENT;
+	const struct policy_item *item;
 
-	if (result->state != STATE_WEAKER && !is_absent) {
-		result->accepted = false;
-		result->accepted_by = NULL;
+	if (result->state != STATE_WEAKER && result->state != STATE_ABSENT)
 		return;
-	}
-	if (mode->number != MODE_REQUIRED) {
-		result->accepted = true;
-		result->accepted_by = mode->source.file ? mode->source.file : "mode";
-	} else if (policy_accepts(j->plan->policy, name, is_absent)) {
-		result->accepted = true;
-		result->accepted_by = "accept";
-	}
+	item = policy_acceptance(j->plan->policy, name, result->state == STATE_ABSENT);
+	if (item)
+		accept(j, &item->source);
+	else if (mode->number != MODE_REQUIRED)
+		accept(j, &mode->source);
 }
 
 int plan_guarantees(struct pinfold_plan *plan)

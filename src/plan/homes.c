@@ -165,20 +165,27 @@ static void lay_private_home(struct layout *layout, size_t index, bool has_entri
 	}
 }
 
-void layout_homes(struct layout *layout)
+static void lay_home(struct layout *layout, size_t index)
 {
 	const struct pinfold_plan *plan = layout->plan;
+	const struct survey_home *home = &plan->survey.home[index];
 
-	for (size_t i = 0; i < plan->survey.home_count; i++) {
-		const struct survey_home *home = &plan->survey.home[i];
-
-		if (!S_ISDIR(home->node.mode) || strcmp(home->path, "/") == 0 || plan_writable_root(plan, home->path))
-			continue;
-		if (plan_home_has_overlay(plan, i)) {
-			lay_overlay(layout, i);
-			bind_mounts_below(layout, home);
-		} else {
-			lay_private_home(layout, i, policy_number(plan->policy, KEY_HOME) == HOME_MASKED);
-		}
+	if (!S_ISDIR(home->node.mode) || strcmp(home->path, "/") == 0 || plan_writable_root(plan, home->path))
+		return;
+	if (plan_home_has_overlay(plan, index)) {
+		lay_overlay(layout, index);
+		bind_mounts_below(layout, home);
+	} else {
+		lay_private_home(layout, index, policy_number(plan->policy, KEY_HOME) == HOME_MASKED);
 	}
+}
+
+/* $HOME may lie below the account's home: what covers that one comes first, or it covers what hides the secrets of $HOME. */
+void layout_homes(struct layout *layout)
+{
+	const struct survey *survey = &layout->plan->survey;
+	bool is_inner_first = survey->home_count == 2 && path_is_below(survey->home[0].path, survey->home[1].path);
+
+	for (size_t i = 0; i < survey->home_count; i++)
+		lay_home(layout, is_inner_first ? survey->home_count - 1 - i : i);
 }

@@ -181,16 +181,25 @@ static int remove_duplicates(struct merging *merge, struct item_list *list)
 
 /* ---- all ---- */
 
-/* Below Landlock ABI 6 nothing holds abstract sockets back while the network is open. Refusing there would only make
- * people switch pinfold off, so the built-in policy accepts it, for everybody to see and to take back. */
+/*
+ * What the built-in policy accepts, for everybody to see in `status` and to take back with --no-accept; refusing there
+ * would only make people switch pinfold off.
+ *
+ * services: below Landlock ABI 6 nothing holds abstract sockets back while the network is open.
+ * repository: until there is a check after the run, a protected name that is missing at the start can be made.
+ */
+static const char *const accepted_builtin[] = { "repository", "services" };
+
 static int set_builtin(struct merging *merge)
 {
-	const struct policy_setting services = {.key = KEY_ACCEPT, .text = "services"};
+	int r = 0;
 
 	memset(merge->policy->value, 0, sizeof(merge->policy->value));
 	for (int key = 0; key < KEY_COUNT; key++)
 		merge->policy->value[key].number = policy_keys[key].builtin;
-	return add_item(merge, &services);
+	for (size_t i = 0; r == 0 && i < sizeof(accepted_builtin) / sizeof(accepted_builtin[0]); i++)
+		r = add_item(merge, &(struct policy_setting){ .key = KEY_ACCEPT, .text = accepted_builtin[i] });
+	return r;
 }
 
 int merge_layers(struct pinfold_policy *policy, const struct layer layers[LAYER_COUNT], bool is_trusted,
@@ -211,18 +220,23 @@ int merge_layers(struct pinfold_policy *policy, const struct layer layers[LAYER_
 	return r;
 }
 
-bool policy_accepts(const struct pinfold_policy *policy, const char *guarantee, bool absent)
+const struct policy_item *policy_acceptance(const struct pinfold_policy *policy, const char *guarantee, bool absent)
 {
 	const struct policy_value *value = &policy->value[KEY_ACCEPT];
 	size_t length = strlen(guarantee);
 
-	for (size_t i = 0; i < value->count; i++) {
+	for (size_t i = value->count; i-- > 0;) {
 		const char *text = value->items[i].text;
 
 		if (strncmp(text, guarantee, length) != 0)
 			continue;
 		if (strcmp(text + length, ACCEPT_ABSENT) == 0 || (!absent && !text[length]))
-			return true;
+			return &value->items[i];
 	}
-	return false;
+	return NULL;
+}
+
+bool policy_accepts(const struct pinfold_policy *policy, const char *guarantee, bool absent)
+{
+	return policy_acceptance(policy, guarantee, absent) != NULL;
 }

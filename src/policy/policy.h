@@ -197,6 +197,8 @@ static inline uint64_t policy_number(const struct pinfold_policy *policy, enum p
 }
 
 /* `accept` names `guarantee` (and, for absent, as NAME=absent on the command line). */
+/* The item that accepts it, the latest layer's; NULL: nothing does. */
+const struct policy_item *policy_acceptance(const struct pinfold_policy *policy, const char *guarantee, bool absent);
 bool policy_accepts(const struct pinfold_policy *policy, const char *guarantee, bool absent);
 
 /* ---- readouts ---- */
