@@ -78,7 +78,7 @@ static int type_at(struct taking *take, const char *dir, const char *name, const
 	struct survey_node node;
 	int r;
 
-	if (strv_has(&take->listed, dir)) {
+	if ((take->last && !strcmp(take->last->dir, dir)) || strv_has(&take->listed, dir)) {
 		const struct listing *listing = look_listing(take, dir);
 		const struct listing_name *found = listing ? look_name(listing, name) : NULL;
 

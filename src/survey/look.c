@@ -101,9 +101,11 @@ const struct listing *look_listing(struct taking *take, const char *dir)
 {
 	struct listing *listing;
 
+	if (take->last && !strcmp(take->last->dir, dir))
+		return take->last;
 	for (size_t i = 0; i < take->listing_count; i++)
 		if (!strcmp(take->listings[i].dir, dir))
-			return &take->listings[i];
+			return take->last = &take->listings[i];
 	listing = take_grow(take, take->listings, &take->listing_count, &take->listing_cap, sizeof(*listing));
 	if (!listing)
 		return NULL;
@@ -111,7 +113,7 @@ const struct listing *look_listing(struct taking *take, const char *dir)
 	listing->dir = arena_strdup(take->arena, dir);
 	if (!listing->dir || listing_read(take, listing) < 0)
 		return NULL;
-	return listing;
+	return take->last = listing;
 }
 
 const struct listing_name *look_name(const struct listing *listing, const char *name)

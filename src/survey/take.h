@@ -35,6 +35,7 @@ struct taking {
 	bool has_allow_rules; /* there are `read` or `write` rules at all */
 	struct listing *listings;
 	size_t listing_count, listing_cap;
+	const struct listing *last; /* asked for last: rows of one directory follow each other */
 	struct strv listed; /* directories that many rows lie in: read at once (find.c) */
 	const char *base[TABLE_BASE_COUNT]; /* XDG directories that lie elsewhere, canonical */
 	struct strv globs;  /* names without a leading dot that rows of a home or of the worktree ask for */
