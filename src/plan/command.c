@@ -64,16 +64,29 @@ static bool is_visible(void *arg, const char *path)
 	return true;
 }
 
+/* Does the policy name this variable? Then its value is the user's own choice. */
+static bool is_asked(const struct pinfold_plan *plan, const char *name)
+{
+	const struct policy_value *items = &plan->policy->value[KEY_ENV];
+
+	for (size_t i = 0; i < items->count; i++)
+		if (strcmp(items->items[i].text, name) == 0 || names(items->items[i].text, name))
+			return true;
+	return false;
+}
+
 /* The private temporary directory under every name that programs look for (F115, F121). */
 static int set_temporary(struct pinfold_plan *plan)
 {
-	static const char *const also[] = { "TMP", "TEMP", "TEMPDIR" };
-	int r = set(plan, "TMPDIR", "/tmp");
+	static const char *const places[][2] = {
+		{ "TMPDIR", "/tmp" }, { "TMP", "/tmp" }, { "TEMP", "/tmp" }, { "TEMPDIR", "/tmp" }, { "TMPPREFIX", "/tmp/zsh" },
+	};
+	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < sizeof(also) / sizeof(also[0]); i++)
-		if (plan_variable(plan, also[i]))
-			r = set(plan, also[i], "/tmp");
-	return r == 0 && plan_variable(plan, "TMPPREFIX") ? set(plan, "TMPPREFIX", "/tmp/zsh") : r;
+	for (size_t i = 0; r == 0 && i < sizeof(places) / sizeof(places[0]); i++)
+		if ((i == 0 || plan_variable(plan, places[i][0])) && !is_asked(plan, places[i][0]))
+			r = set(plan, places[i][0], places[i][1]);
+	return r;
 }
 
 static int set_git(struct pinfold_plan *plan)
