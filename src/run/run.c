@@ -19,6 +19,7 @@
 
 #include "base/err.h"
 #include "base/fd.h"
+#include "base/limits.h"
 #include "linux/sys.h"
 #include "run/internal.h"
 
@@ -40,14 +41,59 @@ static void close_channel(struct channel *channel)
 	}
 }
 
+/* The descriptors that the run needs, in order: few enough for an insertion. */
+struct kept {
+	int fd[LIMIT_PASS_FDS + 8];
+	size_t n;
+};
+
+static void keep(struct kept *kept, int fd)
+{
+	size_t i = kept->n;
+
+	if (fd < 0 || kept->n == sizeof(kept->fd) / sizeof(kept->fd[0]))
+		return;
+	for (; i > 0 && kept->fd[i - 1] > fd; i--)
+		kept->fd[i] = kept->fd[i - 1];
+	kept->fd[i] = fd;
+	kept->n++;
+}
+
+/*
+ * All others are the caller's own business. The writing end of the pipe that is the command's standard input, say, would
+ * stay open here as long as the command waits for its end; and the control pipe of another run, started by another
+ * thread at the same time, would keep that run from ending with its caller.
+ */
+static void close_others(const struct pinfold_plan *plan, const struct run_options *options,
+			 const struct channel *channel)
+{
+	struct kept kept = { .n = 0 };
+	unsigned next = 3;
+
+	for (int i = 0; i < 3; i++)
+		keep(&kept, options->stdio[i]);
+	for (size_t i = 0; i < plan->pass_fd_count; i++)
+		keep(&kept, plan->pass_fds[i]);
+	keep(&kept, channel->result[1]);
+	keep(&kept, channel->stop[0]);
+	for (size_t i = 0; i < kept.n; i++) {
+		unsigned fd = (unsigned)kept.fd[i];
+
+		if (fd > next)
+			sys_close_range(next, fd - 1, 0);
+		if (fd >= next)
+			next = fd + 1;
+	}
+	sys_close_range(next, ~0U, 0);
+}
+
 static _Noreturn void be_supervisor(const struct pinfold_plan *plan, const struct run_options *options, struct channel *channel,
 				    const sigset_t *mask)
 {
 	struct run_result result;
 
 	setsid(); /* not in the caller's process group: a Ctrl-C there is the caller's to pass on */
-	close(channel->result[0]);
-	close(channel->stop[1]);
+	close_others(plan, options, channel);
 	sigprocmask(SIG_SETMASK, mask, NULL);
 	supervise(plan, options, channel->stop[0], &result);
 	fd_write_all(channel->result[1], &result, sizeof(result));
