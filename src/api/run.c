@@ -109,6 +109,21 @@ static int take_pass_fds(struct pinfold_plan *plan, const int *fds, size_t count
 	return count && !plan->pass_fds ? err_oom(err) : 0;
 }
 
+/*
+ * The survey looked at the caller's own 0, 1 and 2, and the plan says which of them are opened again inside (E110a: a file
+ * that is only read must not be emptied through /proc/self/fd). Others are looked at here, and the plan is made again.
+ */
+static int take_stdio(struct pinfold_plan *plan, const int stdio[3], struct pinfold_error *err)
+{
+	int r;
+
+	if (stdio[0] < 0 && stdio[1] < 0 && stdio[2] < 0)
+		return 0;
+	r = survey_look_stdio(&plan->survey, stdio, err);
+	plan->survey.terminal.is_all = false;
+	return r < 0 ? r : plan_again(plan, err);
+}
+
 static int take_options(struct pinfold_plan *plan, const struct pinfold_run_options *options, struct run_options *ret,
 			struct pinfold_error *err)
 {
@@ -134,6 +149,8 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 			return r;
 	}
 	r = take_pass_fds(plan, options ? options->pass_fds : NULL, options ? options->pass_fd_count : 0, err);
+	if (r == 0)
+		r = take_stdio(plan, checked.stdio, err);
 	if (r == 0)
 		*ret = checked;
 	return r;

@@ -10,7 +10,7 @@ load ../lib
 	[ -e "$library/libpinfold.so" ] || skip "needs the shared library"
 	cc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -I "$PROJECT/include" "$PROJECT/tests/live/api_client.c" \
 		-o "$SCRATCH/client" -L "$library" -lpinfold -pthread
-	LD_LIBRARY_PATH=$library run timeout 60 "$SCRATCH/client"
+	LD_LIBRARY_PATH=$library run timeout 60 "$SCRATCH/client" "$SCRATCH/notes"
 	assert_status 0
 	assert_equal "$output" "all kept"
 }

@@ -146,6 +146,30 @@ static void output_goes_where_the_caller_says(void)
 	unmake(&made);
 }
 
+/* E110a: the mount below is read-only, and the descriptor leads back to the one of the host. */
+static void a_file_that_is_read_cannot_be_emptied(const char *path)
+{
+	struct pinfold_run_options options = PINFOLD_RUN_OPTIONS_INIT;
+	struct made made = make("cat >/dev/null; echo forged >/proc/self/fd/0; : >/proc/self/fd/0");
+	struct pinfold_run *run;
+	char text[16] = "";
+	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	CHECK(fd >= 0 && write(fd, "notes", 5) == 5);
+	close(fd);
+	options.stdio[0] = open(path, O_RDONLY | O_CLOEXEC);
+	options.stdio[2] = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	run = start(&made, &options);
+	close(options.stdio[0]);
+	close(options.stdio[2]);
+	pinfold_outcome_free(end_of(run));
+	pinfold_run_free(run);
+	unmake(&made);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	CHECK(read(fd, text, sizeof(text) - 1) == 5 && strcmp(text, "notes") == 0);
+	close(fd);
+}
+
 static void only_named_descriptors_are_passed(void)
 {
 	struct pinfold_run_options options = PINFOLD_RUN_OPTIONS_INIT;
@@ -234,7 +258,7 @@ static int count_descriptors(void)
 	return count;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = hear_child }, after;
 	int before = count_descriptors();
@@ -243,6 +267,8 @@ int main(void)
 	a_run_is_polled_and_its_outcome_lives_on();
 	a_running_one_times_out_and_is_killed();
 	output_goes_where_the_caller_says();
+	CHECK(argc == 2);
+	a_file_that_is_read_cannot_be_emptied(argv[1]);
 	only_named_descriptors_are_passed();
 	misuse_is_an_error_and_no_crash();
 	threads_run_side_by_side();
