@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "powers.h"
+
+long cube(long n)
+{
+	return n * square(n);
+}

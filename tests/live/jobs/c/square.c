@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "powers.h"
+
+long square(long n)
+{
+	return n * n;
+}
