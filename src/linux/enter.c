@@ -100,6 +100,8 @@ pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pin
 	r = ids_map_sources(enter, ret_fact, err);
 	if (r < 0)
 		return r;
+	if (plan->ids == IDS_HIDDEN)
+		stdio_give_pipes(enter);
 	if (plan->offline)
 		flags |= CLONE_NEWNET;
 	pid = sys_clone(flags, ret_pidfd);

@@ -100,6 +100,7 @@ int mounts_open_sources(struct enter *enter, struct pinfold_error *err);
 int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int net_loopback_up(struct pinfold_error *err);
 int stdio_reopen(struct enter *enter, struct pinfold_error *err);
+void stdio_give_pipes(const struct enter *enter);                                    /* stdio.c, by the supervisor */
 int limits_set(const struct plan_limits *limits, struct pinfold_error *err);
 int caps_drop(struct pinfold_error *err);
 int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err);     /* ruleset and rules, before caps go */

@@ -8,11 +8,30 @@
  */
 #include <errno.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "linux/enter.h"
 #include "linux/sys.h"
+
+enum { PIPE_FILE_SYSTEM = 0x50495045 }; /* PIPEFS_MAGIC of linux/magic.h */
+
+/* Run by root, the command has an id of its own, and /dev/stdin, /dev/stdout and /dev/stderr, which open the same thing
+ * once more, would be refused to it. A pipe is nobody's file: root loses nothing when it belongs to that id, and the pipe
+ * is gone with its last descriptor. Not for named ones, and not for another user's. */
+void stdio_give_pipes(const struct enter *enter)
+{
+	for (int i = 0; i < 3; i++) {
+		struct statfs fs;
+		struct stat st;
+
+		if (fstat(enter->stdio[i], &st) < 0 || !S_ISFIFO(st.st_mode) || st.st_uid != 0)
+			continue;
+		if (fstatfs(enter->stdio[i], &fs) == 0 && (unsigned long)fs.f_type == PIPE_FILE_SYSTEM)
+			(void)!fchown(enter->stdio[i], enter->plan->host_uid, enter->plan->host_gid);
+	}
+}
 
 static int reopen(struct enter *enter, int i, struct pinfold_error *err)
 {
