@@ -38,8 +38,9 @@ fuzz:
 	tools/setup test
 	tests/run fuzz --seconds $(SECONDS_PER_TARGET)
 
-# The manual as web pages, below $(BUILD)/docs.
+# The manual as web pages, below $(BUILD)/docs; and the README's table of real jobs, as the last run of the tests saw them.
 docs:
+	tools/jobs-table
 	mkdir -p $(BUILD)/docs
 	for page in man/*.[1-8]; do mandoc -T html -O man=%N.%S.html "$$page" >"$(BUILD)/docs/$${page##*/}.html" || exit 1; done
 
