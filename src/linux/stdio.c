@@ -7,6 +7,7 @@
  * and Landlock refuses to truncate it.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -33,6 +34,18 @@ void stdio_give_pipes(const struct enter *enter)
 	}
 }
 
+/*
+ * An overlay, as the home is one, gives its files a device of its own, and with some file systems another inode number,
+ * but their times and sizes are the file's. To be wrong here would not be unsafe: what was opened is inside, read-only.
+ */
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	if (a->st_dev == b->st_dev)
+		return a->st_ino == b->st_ino;
+	return a->st_mode == b->st_mode && a->st_size == b->st_size && a->st_ctim.tv_sec == b->st_ctim.tv_sec &&
+	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
+}
+
 static int reopen(struct enter *enter, int i, struct pinfold_error *err)
 {
 	const char *path = enter->plan->reopen_path[i];
@@ -46,7 +59,7 @@ static int reopen(struct enter *enter, int i, struct pinfold_error *err)
 	/* Gone or replaced meanwhile (a shell's here-document, for one, has no name any more): it keeps the caller's. */
 	if (fd < 0)
 		return 0;
-	if (fstat(fd, &inside) < 0 || inside.st_dev != outside.st_dev || inside.st_ino != outside.st_ino) {
+	if (fstat(fd, &inside) < 0 || !is_same(&outside, &inside)) {
 		close(fd);
 		return 0;
 	}
