@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -146,12 +147,13 @@ static void output_goes_where_the_caller_says(void)
 	unmake(&made);
 }
 
-/* E110a: the mount below is read-only, and the descriptor leads back to the one of the host. */
-static void a_file_that_is_read_cannot_be_emptied(const char *path)
+/* E110a: the pen's mount is read-only, but a descriptor leads to the host's, where Landlock does not hold modes. */
+static void a_file_that_is_read_cannot_be_changed(const char *path)
 {
 	struct pinfold_run_options options = PINFOLD_RUN_OPTIONS_INIT;
-	struct made made = make("cat >/dev/null; echo forged >/proc/self/fd/0; : >/proc/self/fd/0");
+	struct made made = make("cat >/dev/null; echo forged >/proc/self/fd/0; chmod 400 /proc/self/fd/0");
 	struct pinfold_run *run;
+	struct stat st;
 	char text[16] = "";
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 
@@ -167,6 +169,7 @@ static void a_file_that_is_read_cannot_be_emptied(const char *path)
 	unmake(&made);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	CHECK(read(fd, text, sizeof(text) - 1) == 5 && strcmp(text, "notes") == 0);
+	CHECK(fstat(fd, &st) == 0 && (st.st_mode & 0777) == 0600);
 	close(fd);
 }
 
@@ -268,7 +271,7 @@ int main(int argc, char **argv)
 	a_running_one_times_out_and_is_killed();
 	output_goes_where_the_caller_says();
 	CHECK(argc == 2);
-	a_file_that_is_read_cannot_be_emptied(argv[1]);
+	a_file_that_is_read_cannot_be_changed(argv[1]);
 	only_named_descriptors_are_passed();
 	misuse_is_an_error_and_no_crash();
 	threads_run_side_by_side();
