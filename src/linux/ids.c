@@ -121,29 +121,51 @@ static int make_map(const struct plan_idmap *map, const struct pinfold_plan *pla
 	return r < 0 ? r : fd;
 }
 
-static int map_source(struct enter *enter, size_t i, int map_fd, struct pinfold_error *err)
+/* Mounts inside may be of file systems that cannot be mapped; these stay as they are, so that they can be seen (F033). A
+ * source that is nothing but such a mount is optional. */
+static int map_tree(int fd, int map_fd, const struct plan_source *source)
 {
-	const struct plan_source *source = &enter->plan->sources[i];
+	unsigned recursive = source->is_recursive ? SYS_AT_RECURSIVE : 0;
 	struct sys_mount_attr attr = {
 		.attr_set = SYS_MOUNT_ATTR_IDMAP | source->attr_set,
 		.propagation = SYS_MS_PRIVATE,
 		.userns_fd = (uint64_t)map_fd,
 	};
+
+	if (sys_mount_setattr(fd, "", SYS_AT_EMPTY_PATH | recursive, &attr) == 0)
+		return 0;
+	if (!recursive)
+		return -errno;
+	attr.attr_set &= ~(uint64_t)SYS_MOUNT_ATTR_IDMAP;
+	if (sys_mount_setattr(fd, "", SYS_AT_EMPTY_PATH | recursive, &attr) < 0)
+		return -errno;
+	attr.attr_set = SYS_MOUNT_ATTR_IDMAP;
+	if (sys_mount_setattr(fd, "", SYS_AT_EMPTY_PATH, &attr) < 0)
+		return source->is_optional ? 0 : -errno;
+	return 0;
+}
+
+static int map_source(struct enter *enter, size_t i, int map_fd, struct pinfold_error *err)
+{
+	const struct plan_source *source = &enter->plan->sources[i];
 	struct stat st;
-	int fd = sys_open_tree(AT_FDCWD, source->path, SYS_OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
+	int r, fd = sys_open_tree(AT_FDCWD, source->path, SYS_OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW |
+						      (source->is_recursive ? SYS_AT_RECURSIVE : 0));
 
 	if (fd < 0 && source->is_optional)
 		return 0;
 	enter->clones[i] = fd;
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "open", source->path);
+	/* What is not compared is not looked at: it may be a mount whose server does not answer (F193). */
+	if (source->ino && fstat(fd, &st) < 0)
+		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "look at", source->path);
 	if (source->ino && (st.st_dev != source->dev || st.st_ino != source->ino)) {
 		err_say(err, PINFOLD_REFUSED, ESTALE, "'%s' was replaced while the run was being set up", source->path);
 		return -ESTALE;
 	}
-	if (sys_mount_setattr(fd, "", SYS_AT_EMPTY_PATH, &attr) < 0)
-		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "map the ids of", source->path);
-	return 0;
+	r = map_tree(fd, map_fd, source);
+	return r < 0 ? err_sys(err, PINFOLD_UNAVAILABLE, -r, "map the ids of", source->path) : 0;
 }
 
 int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err)

@@ -108,6 +108,8 @@ static void bind_mounts_below(struct layout *layout, const struct survey_home *h
 		source = layout_source(layout, home->mounts.v[i], NULL, HOME_ATTR);
 		if (source < 0)
 			return;
+		/* opened by the supervisor where the home is closed to the id of the pen */
+		layout->plan->sources[source].idmap = plan_idmap_for(layout->plan, &home->node);
 		layout->plan->sources[source].is_recursive = true;
 		layout->plan->sources[source].is_optional = true;
 		layout_bind(layout, source, home->mounts.v[i], true);
@@ -138,8 +140,6 @@ static void bind_entry(struct layout *layout, const struct survey_entry *entry)
 	layout->plan->sources[source].is_optional = true;
 	layout->plan->sources[source].is_recursive = entry->is_directory;
 	layout->plan->sources[source].idmap = plan_idmap_for(layout->plan, &layout->plan->survey.home[entry->home].node);
-	if (layout->plan->sources[source].idmap >= 0)
-		layout->plan->sources[source].is_recursive = false;
 	layout_bind(layout, source, entry->path, entry->is_directory);
 }
 

@@ -100,9 +100,7 @@ static void bind_grant(struct layout *layout, const struct grant *grant)
 
 	if (source < 0)
 		return;
-	/* an id-mapped clone takes no mounts below it along: those may be of file systems that cannot be mapped */
-	layout->plan->sources[source].is_recursive = grant->is_recursive && grant->is_directory &&
-						     layout->plan->sources[source].idmap < 0;
+	layout->plan->sources[source].is_recursive = grant->is_recursive && grant->is_directory;
 	layout_bind(layout, source, grant->path, grant->is_directory);
 }
 
@@ -145,7 +143,7 @@ static void pin_ancestors(struct layout *layout, struct strv *pinned, const char
 		if (source < 0)
 			return;
 		layout->plan->sources[source].idmap = plan_idmap_for(layout->plan, &layout->plan->survey.worktree_node);
-		layout->plan->sources[source].is_recursive = layout->plan->sources[source].idmap < 0;
+		layout->plan->sources[source].is_recursive = true;
 		layout_bind(layout, source, dir, true);
 	}
 }
@@ -168,7 +166,7 @@ static void protect_paths(struct layout *layout, struct strv *pinned)
 			return;
 		if (plan->ids == IDS_HIDDEN)
 			plan->sources[source].idmap = plan_idmap_for(plan, &plan->survey.worktree_node);
-		plan->sources[source].is_recursive = is_directory && plan->sources[source].idmap < 0;
+		plan->sources[source].is_recursive = is_directory;
 		layout_bind(layout, source, protected->path, is_directory);
 		if (strv_add(&plan->arena, pinned, protected->path) < 0)
 			layout->error = -ENOMEM;
