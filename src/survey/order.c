@@ -127,7 +127,9 @@ static int check_needed(struct taking *take)
 				continue;
 			r = err_say(take->err, PINFOLD_REFUSED, EPERM, "the %s '%s' would be hidden by '%s' (%s)",
 				    words[k], needed[k], hidden->rule, hidden->source);
-			err_hint(take->err, "run elsewhere, or open it with --read '%s'", hidden->path);
+			/* not what hides it, which may be a whole home */
+			err_hint(take->err, "run elsewhere, or open it with --read '%s'",
+				 path_is_in(survey->worktree, hidden->path) ? survey->worktree : needed[k]);
 			return r;
 		}
 	return 0;

@@ -24,6 +24,7 @@ struct wish {
 	const char *source;
 	enum policy_key key;
 	bool is_walked; /* its base has been walked */
+	bool has_match;
 };
 
 struct wishes {
@@ -94,11 +95,12 @@ static int match_entry(struct taking *take, const struct walk *walk, const char 
 	int covered = 0;
 
 	for (size_t i = 0; i < walk->wishes->n; i++) {
-		const struct wish *wish = &walk->wishes->v[i];
+		struct wish *wish = &walk->wishes->v[i];
 		int r;
 
 		if (!is_walked_from(wish, walk->base) || !pattern_matches(&wish->pattern, path, is_directory))
 			continue;
+		wish->has_match = true;
 		if (++walk->wishes->matches > LIMIT_PATTERN_MATCHES) {
 			r = err_say(take->err, PINFOLD_REFUSED, E2BIG, "more than %d paths match",
 				    LIMIT_PATTERN_MATCHES);
@@ -235,6 +237,21 @@ static int collect(struct taking *take, struct wishes *wishes)
 	return r;
 }
 
+/* A wildcard that covers nothing is most often a mistake, and protects nobody (F042). */
+static int note_vain(struct taking *take, const struct wishes *wishes)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < wishes->n && r == 0; i++) {
+		const struct wish *wish = &wishes->v[i];
+
+		if (!wish->pattern.is_literal && !wish->has_match)
+			r = take_note(take, "%s: '%s' matches nothing here (%s)", policy_keys[wish->key].name,
+				      wish->item->text, wish->source);
+	}
+	return r;
+}
+
 int take_patterns(struct taking *take)
 {
 	struct wishes wishes = { 0 };
@@ -247,5 +264,5 @@ int take_patterns(struct taking *take)
 			continue;
 		r = wish->pattern.is_literal ? grant_literal(take, wish) : walk_base(take, &wishes, i);
 	}
-	return r;
+	return r == 0 ? note_vain(take, &wishes) : r;
 }
