@@ -25,6 +25,15 @@ static void decide_stdio(struct pinfold_plan *plan)
 	}
 }
 
+/* A directory that was opened outside is a way out of the pen: fchdir, openat (E070). */
+static int refuse_directories(const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	for (int i = 0; plan->backend != BACKEND_NONE && i < 3; i++)
+		if (plan->survey.stdio[i].kind == STDIO_DIRECTORY)
+			return err_say(err, PINFOLD_REFUSED, EISDIR, "descriptor %d is a directory: the command could leave the pen through it", i);
+	return 0;
+}
+
 static void decide_backend(struct pinfold_plan *plan)
 {
 	const struct pinfold_host *host = plan->host;
@@ -55,6 +64,17 @@ static bool needs_entries(const struct pinfold_plan *plan)
 	       plan->host->fact[FACT_OVERLAY].state == FACT_NO;
 }
 
+/* A directory that only the home's overlay shows has another device and inode there; a hidden one is not there at all. */
+static bool keeps_identity(const struct pinfold_plan *plan, const char *path)
+{
+	if (path_is_in(path, plan->survey.worktree) || plan_writable_root(plan, path))
+		return true;
+	for (size_t i = 0; i < plan->survey.home_count; i++)
+		if (path_is_in(path, plan->survey.home[i].path) && plan_home_has_overlay(plan, i))
+			return false;
+	return true;
+}
+
 static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_error *err)
 {
 	int r;
@@ -65,13 +85,16 @@ static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_er
 	};
 	plan->cwd = plan->survey.cwd;
 	plan->cwd_dev = plan->survey.cwd_node.dev;
-	plan->cwd_ino = plan->survey.cwd_node.ino;
+	plan->cwd_ino = keeps_identity(plan, plan->cwd) ? plan->survey.cwd_node.ino : 0;
 	decide_backend(plan);
 	if (needs_entries(plan)) {
 		r = survey_list_entries(&plan->survey, err);
 		if (r < 0)
 			return r;
 	}
+	r = refuse_directories(plan, err);
+	if (r < 0)
+		return r;
 	decide_stdio(plan);
 	r = plan->backend == BACKEND_NONE ? 0 : build_pen(plan);
 	if (r == 0)
@@ -80,6 +103,7 @@ static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_er
 		r = plan_environment(plan);
 	if (r == 0)
 		r = plan_command(plan, argv);
+	plan->warnings = plan->survey.notes; /* both live as long as the plan */
 	return r < 0 ? err_oom(err) : 0;
 }
 

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Attempts on sockets: services of the host, the network, and the families that are kernel surface only. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "attempt.h"
+
+enum {
+	NETLINK_ROUTE = 0,
+	NETLINK_GENERIC = 16,
+	PROTOCOL_MPTCP = 262,
+};
+
+static int only_socket(int family, int type, int protocol)
+{
+	return attempt_closed(socket(family, type | SOCK_CLOEXEC, protocol));
+}
+
+/* By path, or where `prefix` is 1 by abstract name, which begins with a zero byte and has no other end than its length. */
+static socklen_t unix_address(struct sockaddr_un *address, const char *name, size_t prefix)
+{
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	snprintf(address->sun_path + prefix, sizeof(address->sun_path) - prefix, "%s", name);
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + prefix + strlen(name) + !prefix);
+}
+
+static int unix_connect(const char *name, int type, size_t prefix)
+{
+	struct sockaddr_un address;
+	socklen_t length = unix_address(&address, name, prefix);
+	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0);
+	int result;
+
+	if (fd < 0)
+		return -errno;
+	result = attempt_result(connect(fd, (struct sockaddr *)&address, length));
+	close(fd);
+	return result;
+}
+
+static int connect_unix(char **args)
+{
+	return unix_connect(args[0], SOCK_STREAM, 0);
+}
+
+static int connect_abstract(char **args)
+{
+	return unix_connect(args[0], SOCK_STREAM, 1);
+}
+
+/* A datagram needs no connect, and so passes what only looks at that. */
+static int send_unix(const char *name, size_t prefix)
+{
+	struct sockaddr_un address;
+	socklen_t length = unix_address(&address, name, prefix);
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int result;
+
+	if (fd < 0)
+		return -errno;
+	result = attempt_result(sendto(fd, "x", 1, MSG_DONTWAIT, (struct sockaddr *)&address, length));
+	close(fd);
+	return result;
+}
+
+static int sendto_unix(char **args)
+{
+	return send_unix(args[0], 0);
+}
+
+static int sendto_abstract(char **args)
+{
+	return send_unix(args[0], 1);
+}
+
+/* The length of the address, or 0 for one that is none. */
+static socklen_t inet_address(struct sockaddr_storage *address, const char *host, const char *port)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)address;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)address;
+
+	memset(address, 0, sizeof(*address));
+	if (inet_pton(AF_INET, host, &v4->sin_addr) == 1) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons((uint16_t)attempt_number(port));
+		return sizeof(*v4);
+	}
+	if (inet_pton(AF_INET6, host, &v6->sin6_addr) == 1) {
+		v6->sin6_family = AF_INET6;
+		v6->sin6_port = htons((uint16_t)attempt_number(port));
+		return sizeof(*v6);
+	}
+	return 0;
+}
+
+static int inet_connect(char **args, int type, int protocol)
+{
+	struct sockaddr_storage address;
+	socklen_t length = inet_address(&address, args[0], args[1]);
+	int fd, result;
+
+	if (!length)
+		return -EINVAL;
+	fd = socket(address.ss_family, type | SOCK_CLOEXEC, protocol);
+	if (fd < 0)
+		return -errno;
+	result = attempt_result(connect(fd, (struct sockaddr *)&address, length));
+	close(fd);
+	return result;
+}
+
+static int connect_tcp(char **args)
+{
+	return inet_connect(args, SOCK_STREAM, 0);
+}
+
+static int connect_mptcp(char **args)
+{
+	return inet_connect(args, SOCK_STREAM, PROTOCOL_MPTCP);
+}
+
+/* A port of its own choice on this address. */
+static int bind_tcp(char **args)
+{
+	struct sockaddr_storage address;
+	socklen_t length = inet_address(&address, args[0], "0");
+	int fd, result;
+
+	if (!length)
+		return -EINVAL;
+	fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	result = attempt_result(bind(fd, (struct sockaddr *)&address, length));
+	if (!result)
+		result = attempt_result(listen(fd, 1));
+	close(fd);
+	return result;
+}
+
+/* Datagrams are sent without a handshake: it is the sending that has to fail. */
+static int udp_send(char **args)
+{
+	struct sockaddr_storage address;
+	socklen_t length = inet_address(&address, args[0], args[1]);
+	int fd, result;
+
+	if (!length)
+		return -EINVAL;
+	fd = socket(address.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	result = attempt_result(sendto(fd, "x", 1, 0, (struct sockaddr *)&address, length));
+	close(fd);
+	return result;
+}
+
+static int vsock(char **args)
+{
+	(void)args;
+	return only_socket(AF_VSOCK, SOCK_STREAM, 0);
+}
+
+static int netlink_route(char **args)
+{
+	(void)args;
+	return only_socket(AF_NETLINK, SOCK_RAW, NETLINK_ROUTE);
+}
+
+static int netlink_generic(char **args)
+{
+	(void)args;
+	return only_socket(AF_NETLINK, SOCK_RAW, NETLINK_GENERIC);
+}
+
+static int raw_socket(char **args)
+{
+	(void)args;
+	return only_socket(AF_INET, SOCK_RAW, IPPROTO_ICMP);
+}
+
+static int packet_socket(char **args)
+{
+	(void)args;
+	return only_socket(AF_PACKET, SOCK_RAW, 0);
+}
+
+static int alg_socket(char **args)
+{
+	(void)args;
+	return only_socket(AF_ALG, SOCK_SEQPACKET, 0);
+}
+
+const struct attempt socket_attempts[] = {
+	{ "connect-unix", 1, connect_unix },
+	{ "connect-abstract", 1, connect_abstract },
+	{ "sendto-unix", 1, sendto_unix },
+	{ "sendto-abstract", 1, sendto_abstract },
+	{ "connect-tcp", 2, connect_tcp }, /* ADDRESS PORT */
+	{ "connect-mptcp", 2, connect_mptcp },
+	{ "bind-tcp", 1, bind_tcp },
+	{ "udp-send", 2, udp_send },
+	{ "vsock", 0, vsock },
+	{ "netlink-route", 0, netlink_route },
+	{ "netlink-generic", 0, netlink_generic },
+	{ "raw-socket", 0, raw_socket },
+	{ "packet-socket", 0, packet_socket },
+	{ "alg-socket", 0, alg_socket },
+	{ NULL, 0, NULL },
+};
