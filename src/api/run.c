@@ -12,6 +12,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "api/api.h"
@@ -109,17 +110,33 @@ static int take_pass_fds(struct pinfold_plan *plan, const int *fds, size_t count
 	return count && !plan->pass_fds ? err_oom(err) : 0;
 }
 
+/* Is something else on fd than when the survey looked? After a run with other descriptors, say. */
+static bool has_changed(const struct survey_stdio *seen, int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return seen->kind != STDIO_CLOSED;
+	return st.st_dev != seen->node.dev || st.st_ino != seen->node.ino;
+}
+
 /*
- * The survey looked at the caller's own 0, 1 and 2, and the plan says which of them are opened again inside (E110a: a file
- * that is only read must not be emptied through /proc/self/fd). Others are looked at here, and the plan is made again.
+ * The survey looked at the caller's own 0, 1 and 2, and the plan says which of them are opened again inside (E110a: a
+ * file that is only read must not be changed through /proc/self/fd), and what may be opened by the name /dev/stdout.
+ * Others are looked at here, and the plan is made again.
  */
 static int take_stdio(struct pinfold_plan *plan, const int stdio[3], struct pinfold_error *err)
 {
-	int r;
+	int others[3], r;
 
-	if (stdio[0] < 0 && stdio[1] < 0 && stdio[2] < 0)
+	for (int i = 0; i < 3; i++) {
+		others[i] = stdio[i];
+		if (stdio[i] < 0 && has_changed(&plan->survey.stdio[i], i))
+			others[i] = i;
+	}
+	if (others[0] < 0 && others[1] < 0 && others[2] < 0)
 		return 0;
-	r = survey_look_stdio(&plan->survey, stdio, err);
+	r = survey_look_stdio(&plan->survey, others, err);
 	plan->survey.terminal.is_all = false;
 	return r < 0 ? r : plan_again(plan, err);
 }
@@ -128,7 +145,6 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 			struct pinfold_error *err)
 {
 	struct run_options checked = { .stdio = { -1, -1, -1 } };
-	bool is_redirected = false;
 	int r;
 
 	if (options && options->size != sizeof(*options))
@@ -138,15 +154,6 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 		if (options->stdio[i] >= 0 && (r = check_fd(options->stdio[i], err)) < 0)
 			return r;
 		checked.stdio[i] = options->stdio[i];
-		is_redirected |= options->stdio[i] >= 0;
-	}
-	/* What stands on 0, 1 and 2 decides what is opened again inside, and what may be opened by the name /dev/stdout. */
-	if (is_redirected) {
-		r = survey_look_stdio(&plan->survey, checked.stdio, err);
-		if (r == 0)
-			r = plan_again(plan, err);
-		if (r < 0)
-			return r;
 	}
 	r = take_pass_fds(plan, options ? options->pass_fds : NULL, options ? options->pass_fd_count : 0, err);
 	if (r == 0)

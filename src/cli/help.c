@@ -60,9 +60,10 @@ int help_of(const struct command *command)
 		print_words(&option);
 	}
 	if (command->where & IN_RUN)
-		puts("\nSwitches have a --no- form; --no-accept takes back what the defaults accept; none takes a limit\n"
-		     "back. Exit status: the command's own; 124 time limit, 125 pinfold refused or failed and the command\n"
-		     "never ran, 126 not executable, 127 not found, 128+N killed by signal N.");
+		puts("\nSwitches have a --no- form; --no-accept takes back what the defaults accept;\n"
+		     "none takes a limit back. Exit status: the command's own; 124 time limit,\n"
+		     "125 pinfold refused or failed and the command never ran, 126 not executable,\n"
+		     "127 not found, 128+N killed by signal N.");
 	return print_end();
 }
 

@@ -29,7 +29,8 @@ static void add_guarantee(struct buf *out, const char *name, const struct guaran
 {
 	bool is_alone = !result->why && !result->by.n;
 
-	buf_printf(out, "  %-*s%-*s", NAME_WIDTH, name, is_alone ? 0 : STATE_WIDTH, guarantee_state_names[result->state]);
+	buf_printf(out, "  %-*s%-*s", NAME_WIDTH, name, is_alone ? 0 : STATE_WIDTH,
+		   guarantee_state_names[result->state]);
 	if (result->why)
 		buf_printable(out, result->why);
 	else
@@ -145,7 +146,9 @@ const struct plan_source *print_source(const struct pinfold_plan *plan, const st
 {
 	bool has_source = op->kind == OP_BIND || op->kind == OP_OVERLAY;
 
-	return has_source && op->source >= 0 && (size_t)op->source < plan->source_count ? &plan->sources[op->source] : NULL;
+	if (!has_source || op->source < 0 || (size_t)op->source >= plan->source_count)
+		return NULL;
+	return &plan->sources[op->source];
 }
 
 static bool is_in_temp(const struct plan_op *op)

@@ -5,7 +5,7 @@
 
 #include "plan/plan.h"
 
-/* One word for each operation, which golden plans and other programs may hold on to; mount_op_names are for messages. */
+/* A word for each operation, which golden plans and other programs may hold on to; mount_op_names are for messages. */
 extern const char *const print_op_words[OP_KIND_COUNT];
 
 /* What is bound or laid under an overlay; NULL for every other operation. */

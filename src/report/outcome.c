@@ -77,7 +77,8 @@ static int add_ignored(struct pinfold_outcome *outcome, const struct pinfold_pol
 {
 	for (size_t i = 0; i < policy->ignored_count; i++) {
 		const struct policy_ignored *ignored = &policy->ignored[i];
-		char *line = arena_printf(&outcome->arena, "%s:%d: '%s' loosens and was left out: the file is not trusted",
+		char *line = arena_printf(&outcome->arena,
+					  "%s:%d: '%s' loosens and was left out: the file is not trusted",
 					  ignored->file, ignored->line, ignored->key);
 
 		if (strv_add_owned(&outcome->arena, &outcome->warnings, line) < 0)
