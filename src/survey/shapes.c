@@ -143,6 +143,7 @@ static const struct field survey_fields[] = {
 	LIST(devices, &grant_shape, device_count, device_cap),
 	LIST(tools, &grant_shape, tool_count, tool_cap),
 	FIELD(STRV, struct survey, service_directories),
+	FIELD(STRV, struct survey, closed),
 	LIST(caches, &cache_shape, cache_count, cache_cap),
 	LIST(mounts, &mount_shape, mount_count, mount_cap),
 	{ .name = "stdio", .type = FIELD_ARRAY, .offset = offsetof(struct survey, stdio), .shape = &stdio_shape,

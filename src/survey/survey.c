@@ -173,6 +173,7 @@ static int (*const parts[])(struct taking *take) = {
 	take_sockets,
 	take_devices,
 	take_services,
+	take_closed,
 	take_tmp,
 	take_resolver,
 	take_run_links,

@@ -122,6 +122,7 @@ struct survey {
 	struct survey_grant *writes, *reads, *sockets, *devices, *tools; /* tools: toolchain directories bound over the home */
 	size_t write_count, write_cap, read_count, read_cap, socket_count, socket_cap, device_count, device_cap, tool_count, tool_cap;
 	struct strv service_directories; /* masked whole: hold sockets of host services, outside /run, /tmp and the home */
+	struct strv closed;         /* run by root: directories on the way to a grant that only root may enter */
 	struct survey_cache *caches;
 	size_t cache_count, cache_cap;
 	struct survey_mount *mounts;

@@ -98,6 +98,7 @@ int take_writes(struct taking *take);    /* grants.c; before the hidden entries:
 int take_sockets(struct taking *take);
 int take_devices(struct taking *take);
 int take_services(struct taking *take);
+int take_closed(struct taking *take);    /* closed.c */
 int take_reads(struct taking *take);     /* grants.c; after the hidden entries: what lies below one is granted */
 int take_tools(struct taking *take);
 int take_caches(struct taking *take);    /* caches.c */
