@@ -219,21 +219,11 @@ static bool holds_grant(const struct survey *survey, const char *path)
 	return false;
 }
 
-/* The topmost missing name that hides nothing that is to be seen: with no ~/.cargo, its credentials are hidden alone,
- * since the private registry is bound beside them. NULL: none. */
-static const char *missing_name(struct taking *take, const struct found *found)
+/* The topmost missing name stands for what would lie in it. Where a cache is shown below it, the pen makes that directory
+ * itself, in a layer of its own, in which nothing of the host's can appear: then there is nothing to hide. NULL: none. */
+static const char *missing_name(const struct taking *take, const struct found *found)
 {
-	const char *path = found->path, *rest = found->rest;
-
-	while (path && holds_grant(take->survey, path)) {
-		size_t length = strcspn(rest, "/");
-
-		if (length == 0)
-			return NULL;
-		path = arena_printf(take->arena, "%s/%.*s", path, (int)length, rest);
-		rest += length + (rest[length] == '/');
-	}
-	return path;
+	return holds_grant(take->survey, found->path) ? NULL : found->path;
 }
 
 static int each_row(struct taking *take, void *arg, const struct found *found)
