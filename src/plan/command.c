@@ -129,8 +129,9 @@ int plan_environment(struct pinfold_plan *plan)
 		return r;
 	plan->environment = result.environment;
 	plan->removed = result.removed;
+	/* A bare run says that it is (F091), but does not speak for a pen that it may itself run in. */
 	if (plan->backend == BACKEND_NONE)
-		return 0;
+		return plan_variable(plan, "PINFOLD_STATUS") ? 0 : set_status(plan);
 	r = set_temporary(plan);
 	if (r == 0)
 		r = set(plan, "PWD", plan->cwd);

@@ -283,6 +283,8 @@ static void judge_bare(struct judging *j, enum guarantee guarantee)
 	}
 	if (guarantee == GUARANTEE_ENVIRONMENT) {
 		judge_environment(j);
+		if (j->result->state != STATE_ABSENT)
+			open_part(j, STATE_WEAKER, "the environment of the caller's other processes can be read in /proc");
 		return;
 	}
 	if (guarantee == GUARANTEE_LIMITS) {
