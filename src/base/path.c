@@ -145,11 +145,19 @@ size_t path_depth(const char *path)
 
 int path_compare(const char *a, const char *b)
 {
-	size_t depth_a = path_depth(a), depth_b = path_depth(b);
-
-	if (depth_a != depth_b)
-		return depth_a < depth_b ? -1 : 1;
-	return strcmp(a, b);
+	if (strcmp(a, "/") == 0 || strcmp(b, "/") == 0) /* the one path that ends in a slash */
+		return strcmp(a, b);
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	if (*a == *b)
+		return 0;
+	if (*a == '\0' || *b == '\0')
+		return *a ? 1 : -1;
+	if (*a == '/' || *b == '/')
+		return *a == '/' ? -1 : 1;
+	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
 }
 
 /* ---- resolving --------------------------------------------------------------------------------------------------- */

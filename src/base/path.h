@@ -29,7 +29,8 @@ size_t path_depth(const char *path);                       /* number of componen
  * lexically (a ".." in the missing part is -ENOENT). 0 or -errno; *ret_missing (may be NULL) says whether anything was
  * missing. Relative paths are resolved against the working directory. */
 int path_resolve(struct arena *arena, const char *path, char **ret, bool *ret_missing);
-/* Orders paths so that parents come before children: shallower first, then bytewise. */
+/* Orders normal paths so that a directory comes directly before all that lies in it: bytewise, '/' below every other
+ * byte. */
 int path_compare(const char *a, const char *b);
 
 #endif

@@ -31,13 +31,29 @@ static bool is_below_mount(const struct survey_home *home, const char *path)
 	return false;
 }
 
+/* Something is bound over exactly this place, and needs one to be bound over: no whiteout. */
+static bool is_granted(const struct survey *survey, const char *path)
+{
+	for (size_t i = 0; i < survey->cache_count; i++)
+		if (strcmp(survey->caches[i].tool, path) == 0)
+			return true;
+	for (size_t i = 0; i < survey->write_count; i++)
+		if (strcmp(survey->writes[i].path, path) == 0)
+			return true;
+	for (size_t i = 0; i < survey->read_count; i++)
+		if (strcmp(survey->reads[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 /* One hidden entry as a name in the upper layer. false: a mask has to do, since a mount lies between (or it must hold
  * something that is granted). */
 static bool hide_by_name(struct layout *layout, const struct survey_home *home, const char *upper, const struct survey_hidden *hidden)
 {
 	const char *below = path_below(hidden->path, home->path), *inside;
 
-	if (!below || !*below || is_below_mount(home, hidden->path) || plan_grants_below(layout->plan, hidden->path))
+	if (!below || !*below || is_below_mount(home, hidden->path) || plan_grants_below(layout->plan, hidden->path) ||
+	    is_granted(&layout->plan->survey, hidden->path))
 		return false;
 	inside = layout_join(layout, upper, below);
 	if (hidden->kind == HIDDEN_CUT)

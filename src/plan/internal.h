@@ -51,8 +51,9 @@ const char *layout_name(struct layout *layout, const char *prefix); /* a new nam
 /* prefix/name, or name where prefix is "". */
 const char *layout_join(struct layout *layout, const char *prefix, const char *name);
 
-/* Parts of the mounts: homes.c. */
-void layout_homes(struct layout *layout);
+/* Parts of the mounts. */
+void layout_homes(struct layout *layout);  /* homes.c */
+void layout_covers(struct layout *layout); /* cover.c: grants, protected paths and masks */
 /* Does anything that the command gets lie below path (strictly)? */
 bool plan_grants_below(const struct pinfold_plan *plan, const char *path);
 /* path lies in what the command may write: the root of it, or NULL. */

@@ -7,11 +7,8 @@
  *      mounts are locked by the user namespace and no capability remains.)
  *   2. one private tmpfs; /tmp, /var/tmp, /run, /dev come from it
  *   3. the homes, hidden by name
- *   4. masks over what is hidden elsewhere
- *   5. grants: worktree, write and read paths, caches, toolchains; parents before children
- *   6. protected paths of what is writable, each ancestor pinned (E010)
- *   7. masks inside what is granted, pinned as well: hiding beats protecting beats granting (F029, F030)
- *   8. /proc, /sys, devices, files of /etc
+ *   4. grants, protected paths and masks, each after what it lies in (cover.c)
+ *   5. devices and sockets that are asked for, /proc, /sys, files of /etc
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -33,248 +30,6 @@ const char *const mount_op_names[OP_KIND_COUNT] = {
 	[OP_BIND] = "mount over", [OP_OVERLAY] = "mount the overlay on", [OP_PROC] = "mount proc on",
 	[OP_DEVPTS] = "mount devpts on", [OP_SYSFS] = "mount sysfs on", [OP_RESTRICT] = "make read-only",
 };
-
-/* ---- grants ---- */
-
-struct grant {
-	const char *path, *from; /* from: where it lies on the host */
-	const struct survey_node *node;
-	bool is_directory, is_writable;
-	bool is_recursive;
-};
-
-struct grants {
-	struct grant *v;
-	size_t n, cap;
-};
-
-static void add_grant(struct layout *layout, struct grants *grants, struct grant grant)
-{
-	struct grant *v = arena_grow(&layout->plan->arena, grants->v, grants->n, grants->n + 1, sizeof(*v), &grants->cap);
-
-	if (!v) {
-		layout->error = -ENOMEM;
-		return;
-	}
-	grants->v = v;
-	v[grants->n++] = grant;
-}
-
-static int compare_grants(const void *a, const void *b)
-{
-	const struct grant *x = a, *y = b;
-	int order = path_compare(x->path, y->path);
-
-	/* the stronger right last, so that it shows (F040) */
-	return order ? order : (int)x->is_writable - (int)y->is_writable;
-}
-
-static void add_list(struct layout *layout, struct grants *grants, const struct survey_grant *list, size_t n, bool is_writable)
-{
-	for (size_t i = 0; i < n; i++)
-		add_grant(layout, grants, (struct grant){ list[i].path, list[i].path, &list[i].node, list[i].is_directory,
-							  is_writable, true });
-}
-
-static void collect_grants(struct layout *layout, struct grants *grants)
-{
-	const struct pinfold_plan *plan = layout->plan;
-	const struct survey *survey = &plan->survey;
-	bool is_readonly = policy_number(plan->policy, KEY_READ_ONLY);
-
-	add_grant(layout, grants, (struct grant){ survey->worktree, survey->worktree, &survey->worktree_node, true, !is_readonly, true });
-	add_list(layout, grants, survey->tools, survey->tool_count, false);
-	add_list(layout, grants, survey->reads, survey->read_count, false);
-	add_list(layout, grants, survey->writes, survey->write_count, true);
-	for (size_t i = 0; i < survey->cache_count; i++)
-		if (survey->caches[i].store)
-			add_grant(layout, grants, (struct grant){ survey->caches[i].tool, survey->caches[i].store,
-								  &survey->caches[i].node, true, true, false });
-	if (grants->n)
-		qsort(grants->v, grants->n, sizeof(*grants->v), compare_grants);
-}
-
-static void bind_grant(struct layout *layout, const struct grant *grant)
-{
-	int source = layout_source(layout, grant->from, grant->node, grant->is_writable ? ATTR_PLAIN : ATTR_FIXED);
-
-	if (source < 0)
-		return;
-	layout->plan->sources[source].is_recursive = grant->is_recursive && grant->is_directory;
-	layout_bind(layout, source, grant->path, grant->is_directory);
-}
-
-/* A cache for which no store can be made on the disk lives in the private tmpfs. */
-static void bind_private_caches(struct layout *layout)
-{
-	const struct survey *survey = &layout->plan->survey;
-
-	for (size_t i = 0; i < survey->cache_count; i++) {
-		const char *inside;
-
-		if (survey->caches[i].store)
-			continue;
-		inside = layout_name(layout, "cache");
-		layout_directory(layout, inside, 0700);
-		layout_place(layout, survey->caches[i].tool, true);
-		layout_cover(layout, inside, survey->caches[i].tool, 0);
-		layout->plan->ops[layout->plan->op_count - 1].is_optional = true;
-	}
-}
-
-/* ---- masks, pins and protection ---- */
-
-/* Every directory between the root of what is writable and path is bound onto itself: the kernel lets nobody rename or
- * remove a mount point, and a renamed parent would take the protection along (E010). */
-static void pin_ancestors(struct layout *layout, struct strv *pinned, const char *root, const char *path)
-{
-	struct arena *arena = &layout->plan->arena;
-	const char *below = path_below(path, root);
-
-	for (const char *slash = below ? strchr(below, '/') : NULL; slash; slash = strchr(slash + 1, '/')) {
-		const char *dir = arena_strndup(arena, path, (size_t)(slash - path));
-		int source;
-
-		if (!dir || strv_has(pinned, dir))
-			continue;
-		if (strv_add(arena, pinned, dir) < 0)
-			layout->error = -ENOMEM;
-		source = layout_source(layout, dir, NULL, ATTR_PLAIN);
-		if (source < 0)
-			return;
-		layout->plan->sources[source].idmap = plan_idmap_for(layout->plan, &layout->plan->survey.worktree_node);
-		layout->plan->sources[source].is_recursive = true;
-		layout_bind(layout, source, dir, true);
-	}
-}
-
-static void protect_paths(struct layout *layout, struct strv *pinned)
-{
-	struct pinfold_plan *plan = layout->plan;
-
-	for (size_t i = 0; i < plan->survey.protected_count; i++) {
-		const struct survey_protected *protected = &plan->survey.protected[i];
-		const char *root = plan_writable_root(plan, protected->path);
-		bool is_directory = protected->kind == PROTECTED_DIRECTORY;
-		int source;
-
-		if (!root || (protected->kind != PROTECTED_DIRECTORY && protected->kind != PROTECTED_FILE))
-			continue;
-		pin_ancestors(layout, pinned, root, protected->path);
-		source = layout_source(layout, protected->path, &protected->node, ATTR_FIXED);
-		if (source < 0)
-			return;
-		if (plan->ids == IDS_HIDDEN)
-			plan->sources[source].idmap = plan_idmap_for(plan, &plan->survey.worktree_node);
-		plan->sources[source].is_recursive = is_directory;
-		layout_bind(layout, source, protected->path, is_directory);
-		if (strv_add(&plan->arena, pinned, protected->path) < 0)
-			layout->error = -ENOMEM;
-	}
-}
-
-static void mask(struct layout *layout, const struct survey_hidden *hidden, bool is_in_worktree)
-{
-	if (hidden->kind == HIDDEN_DIRECTORY && plan_grants_below(layout->plan, hidden->path)) {
-		const char *inside = layout_name(layout, "mask");
-
-		layout_directory(layout, inside, 0755);
-		layout_region(layout, hidden->path, inside, ATTR_FIXED);
-	} else if (hidden->kind == HIDDEN_DIRECTORY) {
-		layout_cover(layout, "void", hidden->path, ATTR_FIXED);
-	} else if (hidden->kind == HIDDEN_CUT) {
-		const char *inside = layout_name(layout, "cut");
-
-		layout_file(layout, inside, hidden->node.mode & 0444, hidden->copy, strlen(hidden->copy));
-		layout_cover(layout, inside, hidden->path, ATTR_FIXED);
-	} else {
-		/* programs stumble over a file of the worktree that cannot be read (F179); elsewhere a refusal is plainer */
-		layout_cover(layout, is_in_worktree ? "none" : "closed", hidden->path, ATTR_FIXED);
-	}
-}
-
-/* Is this entry a name of a home's overlay, or left out of a private home, so that no mask is needed? */
-static bool is_hidden_by_name(const struct pinfold_plan *plan, const struct survey_hidden *hidden)
-{
-	const struct survey_home *home;
-	const char *below;
-
-	if (hidden->place != PLACE_HOME || plan_writable_root(plan, hidden->path))
-		return false;
-	home = &plan->survey.home[hidden->home];
-	below = path_below(hidden->path, home->path);
-	if (!S_ISDIR(home->node.mode) || strcmp(home->path, "/") == 0 || plan_writable_root(plan, home->path) || !below || !*below)
-		return false;
-	for (size_t i = 0; i < home->mounts.n; i++)
-		if (path_is_in(hidden->path, home->mounts.v[i]))
-			return false;
-	return !plan_grants_below(plan, hidden->path) || !plan_home_has_overlay(plan, (size_t)hidden->home);
-}
-
-static bool is_maskable(const struct survey_hidden *hidden)
-{
-	return hidden->kind == HIDDEN_DIRECTORY || hidden->kind == HIDDEN_FILE || hidden->kind == HIDDEN_CUT;
-}
-
-/* Is path covered again by a grant that is bound over it, so that its mask has to come later? */
-static bool is_in_grant(const struct pinfold_plan *plan, const char *path)
-{
-	const struct survey *survey = &plan->survey;
-
-	if (path_is_in(path, survey->worktree) || plan_writable_root(plan, path))
-		return true;
-	for (size_t i = 0; i < survey->read_count; i++)
-		if (path_is_in(path, survey->reads[i].path))
-			return true;
-	for (size_t i = 0; i < survey->tool_count; i++)
-		if (path_is_in(path, survey->tools[i].path))
-			return true;
-	return false;
-}
-
-/* What is hidden outside of what is granted. */
-static void mask_elsewhere(struct layout *layout)
-{
-	const struct pinfold_plan *plan = layout->plan;
-
-	for (size_t i = 0; i < plan->survey.hidden_count; i++) {
-		const struct survey_hidden *hidden = &plan->survey.hidden[i];
-
-		if (!is_maskable(hidden) || is_in_grant(plan, hidden->path) || is_hidden_by_name(plan, hidden))
-			continue;
-		mask(layout, hidden, false);
-		layout->plan->ops[plan->op_count - 1].is_optional = true;
-	}
-	for (size_t i = 0; i < plan->survey.service_directories.n; i++) {
-		const char *path = plan->survey.service_directories.v[i];
-
-		if (plan_grants_below(plan, path)) {
-			const char *inside = layout_name(layout, "mask");
-
-			layout_directory(layout, inside, 0755);
-			layout_region(layout, path, inside, ATTR_FIXED);
-		} else {
-			layout_cover(layout, "void", path, ATTR_FIXED);
-		}
-		layout->plan->ops[plan->op_count - 1].is_optional = true;
-	}
-}
-
-static void mask_in_grants(struct layout *layout, struct strv *pinned)
-{
-	const struct pinfold_plan *plan = layout->plan;
-
-	for (size_t i = 0; i < plan->survey.hidden_count; i++) {
-		const struct survey_hidden *hidden = &plan->survey.hidden[i];
-		const char *root = plan_writable_root(plan, hidden->path);
-
-		if (!is_maskable(hidden) || !is_in_grant(plan, hidden->path))
-			continue;
-		if (root)
-			pin_ancestors(layout, pinned, root, hidden->path);
-		mask(layout, hidden, path_is_in(hidden->path, plan->survey.worktree));
-	}
-}
 
 /* ---- the fixed places ---- */
 
@@ -366,6 +121,14 @@ static void lay_devices(struct layout *layout)
 		bind_device(layout, nodes[i], nodes[i]);
 	if (survey->terminal.path)
 		bind_device(layout, survey->terminal.path, "/dev/console");
+	layout_op(layout, OP_DEVPTS, "/dev/pts");
+	layout_region(layout, "/dev/shm", "shm", 0);
+}
+
+static void lay_granted_devices(struct layout *layout)
+{
+	const struct survey *survey = &layout->plan->survey;
+
 	for (size_t i = 0; i < survey->device_count; i++) {
 		int source = layout_source(layout, survey->devices[i].path, &survey->devices[i].node, ATTR_NOSUID | ATTR_NOEXEC);
 
@@ -373,8 +136,6 @@ static void lay_devices(struct layout *layout)
 			layout->plan->sources[source].idmap = -1;
 		layout_bind(layout, source, survey->devices[i].path, survey->devices[i].is_directory);
 	}
-	layout_op(layout, OP_DEVPTS, "/dev/pts");
-	layout_cover(layout, "shm", "/dev/shm", 0);
 }
 
 static void lay_sockets(struct layout *layout)
@@ -429,43 +190,17 @@ static void lay_account(struct layout *layout)
 	layout_cover(layout, "group", "/etc/group", ATTR_FIXED);
 }
 
-/* A grant inside something hidden that itself lies in another grant comes after that mask. */
-static bool is_under_late_mask(const struct pinfold_plan *plan, const char *path)
-{
-	for (size_t i = 0; i < plan->survey.hidden_count; i++) {
-		const struct survey_hidden *hidden = &plan->survey.hidden[i];
-
-		if (is_maskable(hidden) && path_is_below(path, hidden->path) && is_in_grant(plan, hidden->path))
-			return true;
-	}
-	return false;
-}
-
-static void bind_grants(struct layout *layout, const struct grants *grants, bool is_late)
-{
-	for (size_t i = 0; i < grants->n; i++)
-		if (is_under_late_mask(layout->plan, grants->v[i].path) == is_late)
-			bind_grant(layout, &grants->v[i]);
-}
-
 int plan_mounts(struct pinfold_plan *plan)
 {
 	struct layout layout = { .plan = plan };
-	struct grants grants = { 0 };
-	struct strv pinned = { 0 };
 
 	lay_private(&layout);
 	lay_temporary(&layout);
 	lay_run(&layout);
-	layout_homes(&layout);
-	mask_elsewhere(&layout);
-	collect_grants(&layout, &grants);
-	bind_grants(&layout, &grants, false);
-	bind_private_caches(&layout);
-	protect_paths(&layout, &pinned);
-	mask_in_grants(&layout, &pinned);
-	bind_grants(&layout, &grants, true);
 	lay_devices(&layout);
+	layout_homes(&layout);
+	layout_covers(&layout);
+	lay_granted_devices(&layout);
 	lay_sockets(&layout);
 	lay_kernel_views(&layout);
 	lay_account(&layout);

@@ -137,9 +137,13 @@ static void parents_come_first(void **state)
 {
 	(void)state;
 	assert_true(path_compare("/", "/a") < 0);
-	assert_true(path_compare("/z", "/a/b") < 0);
-	assert_true(path_compare("/a/b", "/a-/b") > 0);
+	assert_true(path_compare("/a/b", "/") > 0);
+	assert_true(path_compare("/z", "/a/b") > 0);
+	assert_true(path_compare("/a", "/a/b") < 0);
+	assert_true(path_compare("/a/b", "/a-/b") < 0);
+	assert_true(path_compare("/a/b", "/a-c") < 0);
 	assert_true(path_compare("/a/c", "/a/b") > 0);
+	assert_true(path_compare("/a/\xff", "/a/z") > 0);
 	assert_int_equal(path_compare("/a/b", "/a/b"), 0);
 }
 
