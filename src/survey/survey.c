@@ -67,7 +67,7 @@ static int take_places(struct taking *take)
 	why = worktree_refusal(survey->worktree, survey->who.home, survey->who.account_home);
 	if (!why)
 		return 0;
-	r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' is not fit as a worktree: it %s", survey->worktree, why);
+	r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' is not fit as a worktree: %s", survey->worktree, why);
 	err_hint(take->err, "name the project's directory with --worktree DIR, or accept this with --accept writes");
 	return r;
 }
