@@ -12,7 +12,6 @@
 
 #include "base/path.h"
 #include "plan/internal.h"
-#include "survey/worktree.h"
 
 const char *const guarantee_state_names[STATE_COUNT] = { "held", "weaker", "absent", "not_asked" };
 
@@ -70,18 +69,25 @@ static const char *fact_text(struct judging *j, enum host_fact fact)
 
 /* ---- one each ---- */
 
+static void judge_unfit(struct judging *j, const char *what, const char *path, const char *unfit)
+{
+	if (unfit)
+		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "the %s '%s' is too wide: %s", what, path, unfit));
+}
+
 static void judge_writes(struct judging *j)
 {
 	const struct pinfold_plan *plan = j->plan;
-	const char *refusal = worktree_refusal(plan->survey.worktree, plan->survey.who.home, plan->survey.who.account_home);
 
 	held_by(j, "read-only mounts");
 	if (plan->has_landlock)
 		held_by(j, "Landlock");
 	else
 		note(j, "a FIFO outside that a process of the host reads can be written to (no Landlock)");
-	if (refusal && !policy_number(plan->policy, KEY_READ_ONLY))
-		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "the worktree '%s' is too wide: it %s", plan->survey.worktree, refusal));
+	if (!policy_number(plan->policy, KEY_READ_ONLY))
+		judge_unfit(j, "worktree", plan->survey.worktree, plan->survey.unfit);
+	for (size_t i = 0; i < plan->survey.write_count; i++)
+		judge_unfit(j, "write path", plan->survey.writes[i].path, plan->survey.writes[i].unfit);
 	note(j, "a file of the worktree that has another name outside (a hard link) changes there too");
 	if (plan->ids == IDS_ROOT)
 		note(j, "the command is root on the host: files that others may not read but root may, stay readable");
@@ -162,7 +168,7 @@ static void judge_services(struct judging *j)
 		held_by(j, "Landlock scope");
 	} else {
 		open_part(j, STATE_WEAKER, "abstract sockets of the host can be reached with the open network (Landlock before ABI 6)");
-		}
+	}
 	if (abi >= 9)
 		held_by(j, "Landlock");
 	else

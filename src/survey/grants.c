@@ -125,15 +125,15 @@ static int make_directory(struct taking *take, const struct policy_item *item, s
 	return r < 0 ? err_sys(take->err, PINFOLD_USAGE, -r, "make directory", item->text) : 0;
 }
 
-static int check_write(struct taking *take, const struct policy_item *item, const struct survey_grant *grant)
+static int check_write(struct taking *take, const struct policy_item *item, struct survey_grant *grant)
 {
 	const struct identity *who = &take->survey->who;
-	const char *why = worktree_refusal(grant->path, who->home, who->account_home);
 	int r;
 
-	if (!why || policy_accepts(take->policy, "writes", false))
+	grant->unfit = worktree_refusal(grant->path, who->home, who->account_home);
+	if (!grant->unfit || policy_accepts(take->policy, "writes", false))
 		return 0;
-	r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' cannot be made writable: it %s", item->text, why);
+	r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' cannot be made writable: %s", item->text, grant->unfit);
 	err_hint(take->err, "name a directory below it, or accept this with --accept writes");
 	return r;
 }

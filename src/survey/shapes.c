@@ -84,6 +84,7 @@ static const struct field grant_fields[] = {
 	FIELD(BOOL, struct survey_grant, is_directory),
 	FIELD(BOOL, struct survey_grant, must_make),
 	FIELD(TEXT, struct survey_grant, source),
+	FIELD(TEXT, struct survey_grant, unfit),
 	STRUCT(struct survey_grant, node, &node_shape),
 };
 static const struct shape grant_shape = SHAPE(struct survey_grant, grant_fields);
@@ -132,6 +133,7 @@ static const struct field survey_fields[] = {
 	STRUCT(struct survey, cwd_node, &node_shape),
 	FIELD(TEXT, struct survey, worktree),
 	STRUCT(struct survey, worktree_node, &node_shape),
+	FIELD(TEXT, struct survey, unfit),
 	STRUCT(struct survey, git, &git_shape),
 	{ .name = "home", .type = FIELD_ARRAY, .offset = offsetof(struct survey, home), .shape = &home_shape,
 	  .count = 2, .cap = offsetof(struct survey, home_count) },

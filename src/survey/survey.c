@@ -52,7 +52,6 @@ static int take_directory(struct taking *take, const char *path, const char *wor
 static int take_places(struct taking *take)
 {
 	struct survey *survey = take->survey;
-	const char *why;
 	int r;
 
 	survey->cwd = arena_strdup(take->arena, take->policy->cwd);
@@ -62,12 +61,13 @@ static int take_places(struct taking *take)
 	r = take_directory(take, survey->cwd, "working directory", &survey->cwd_node);
 	if (r == 0)
 		r = take_directory(take, survey->worktree, "worktree", &survey->worktree_node);
-	if (r < 0 || policy_accepts(take->policy, "writes", false))
+	if (r < 0)
 		return r;
-	why = worktree_refusal(survey->worktree, survey->who.home, survey->who.account_home);
-	if (!why)
+	survey->unfit = worktree_refusal(survey->worktree, survey->who.home, survey->who.account_home);
+	if (!survey->unfit || policy_accepts(take->policy, "writes", false))
 		return 0;
-	r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' is not fit as a worktree: %s", survey->worktree, why);
+	r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' is not fit as a worktree: %s", survey->worktree,
+		    survey->unfit);
 	err_hint(take->err, "name the project's directory with --worktree DIR, or accept this with --accept writes");
 	return r;
 }

@@ -59,6 +59,7 @@ struct survey_grant {
 	bool is_directory;
 	bool must_make; /* `--write DIR/`: made before the run */
 	const char *source;
+	const char *unfit; /* of a write path, as survey.unfit */
 	struct survey_node node;
 };
 
@@ -112,6 +113,7 @@ struct survey {
 	struct survey_node cwd_node;
 	const char *worktree;
 	struct survey_node worktree_node;
+	const char *unfit;   /* why it is too wide for a worktree, where that is accepted; else NULL */
 	struct survey_git git;
 	struct survey_home home[2]; /* $HOME and the account's, where they differ */
 	size_t home_count;
