@@ -189,3 +189,19 @@ hook() {
 	assert_output_has "$HOME/.config/pinfold/config.json"
 	assert_output_has offline
 }
+
+@test "the settings that the page makes in a project cannot be changed" {
+	snippet settings >"$SCRATCH/settings"
+	sh -e "$SCRATCH/settings"
+	local made path
+	made=$(find . -mindepth 1 | sort)
+	for path in .claude/settings.json .claude/settings.local.json .claude/hooks/x .claude/commands/x .claude/agents/x \
+		.claude/skills/x .codex/hooks.json .gemini/settings.json .cursor/hooks.json .opencode/plugins opencode.json \
+		opencode.jsonc .mcp.json; do
+		run pen -- sh -c 'echo after >"$1" || mkdir "$1" || mv "$1" away || mv "${1%/*}" away || rm -rf "$1"' sh "$path"
+		[ "$status" -ne 125 ] || fail "$output"
+		rm -rf away # where mv cannot move, it has copied
+		assert_equal "$(find . -mindepth 1 | sort)" "$made"
+		[ ! -f "$path" ] || ! grep -q after "$path" || fail "$path was changed"
+	done
+}
