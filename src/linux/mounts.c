@@ -155,10 +155,11 @@ static int op_whiteout(struct enter *enter, const struct plan_op *op)
 	return mknodat(enter->private_fd, op->path, S_IFCHR, makedev(0, 0)) < 0 ? -errno : 0;
 }
 
-/* What is bound has been compared; what it is bound over need not be the same thing, but no link may lead there. */
+/* What is bound has been compared; what it is bound over need not be the same thing, but no link may lead there. A link
+ * itself can be bound over: that keeps it from being turned round. */
 static int attach(const struct enter *enter, int fd, const struct plan_op *op)
 {
-	FD_CLEANUP int place = sys_open_place(op->is_private ? enter->private_fd : AT_FDCWD, op->path, O_PATH);
+	FD_CLEANUP int place = sys_open_place(op->is_private ? enter->private_fd : AT_FDCWD, op->path, O_PATH | O_NOFOLLOW);
 
 	if (place < 0)
 		return -errno;

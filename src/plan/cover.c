@@ -133,7 +133,8 @@ static void add_protected(struct covers *covers)
 	for (size_t i = 0; i < survey->protected_count; i++) {
 		const struct survey_protected *protected = &survey->protected[i];
 
-		if (protected->kind == PROTECTED_DIRECTORY || protected->kind == PROTECTED_FILE)
+		/* a link, too: bound onto itself it cannot be turned round (F188, F189) */
+		if (protected->kind != PROTECTED_ABSENT)
 			add(covers, (struct cover){ .path = protected->path, .from = protected->path,
 						    .node = &protected->node, .kind = COVER_PROTECT,
 						    .is_directory = protected->kind == PROTECTED_DIRECTORY });
