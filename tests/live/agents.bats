@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # What README.md tells agents to do: each snippet is taken from the page, gets the input that the tool's documentation
 # names, and what it answers is run. The tools themselves are not.
-# shellcheck shell=bash disable=SC2154,SC2016 # status and output are bats' own; scripts expand later
+# shellcheck shell=bash disable=SC2154,SC2016,SC2089,SC2090 # status and output are bats' own; scripts expand later
 
 bats_require_minimum_version 1.5.0 # run --separate-stderr
 load ../lib
