@@ -50,6 +50,7 @@ struct enter_report {
 enum {
 	CONTROL_SIGNAL_MASK = 0x7f, /* the signal's number … */
 	CONTROL_ALL = 0x80,         /* … to every process of the pen, not only to the command's group */
+	CONTROL_TERMINAL = 0x7f,    /* no signal: bring the command's group to the foreground of the terminal */
 };
 
 /* How the command stands to the caller's terminal (DESIGN, "Process group and terminal"). */
@@ -65,7 +66,7 @@ struct enter {
 	int stdio[3];           /* what becomes 0, 1, 2 of the command */
 	int report_fd;          /* write end */
 	int control_fd;         /* read end */
-	int terminal_fd;        /* JOB_FOREGROUND: the controlling terminal; else -1 */
+	int terminal_fd;        /* the controlling terminal, where it is or may be handed over; else -1 */
 	enum job_control job;
 	sigset_t command_mask;  /* the signal mask that the caller had */
 	bool is_pinned;         /* the CPU is pinned during set-up; affinity is what it was */

@@ -10,34 +10,39 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "linux/enter.h"
 #include "linux/sys.h"
 
-enum { REPORT_AT = 3, CONTROL_AT = 4, CHILD_AT = 5 };
+enum { REPORT_AT = 3, CONTROL_AT = 4, CHILD_AT = 5, TERMINAL_AT = 6 };
 
-/* Leaves exactly three descriptors: report, control, and the one that tells of dead children. 0, 1 and 2 are closed as
- * well: a reader at the other end of the command's output must see its end when the command closes it. */
+/* Leaves only report, control, what tells of dead children, and the terminal where it may have to be handed over. 0, 1 and
+ * 2 are closed as well: a reader at the other end of the command's output must see its end when the command closes it. */
 static void keep_own_descriptors(struct enter *enter)
 {
+	int own[] = { enter->report_fd, enter->control_fd, -1, enter->terminal_fd };
+	const int n = enter->terminal_fd >= 0 ? 4 : 3;
 	sigset_t set;
-	int fd;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	/* Out of the way first, so that no dup2 below closes another of the three. */
-	int report = fcntl(enter->report_fd, F_DUPFD_CLOEXEC, 16), control = fcntl(enter->control_fd, F_DUPFD_CLOEXEC, 16);
-	int child = fcntl(fd, F_DUPFD_CLOEXEC, 16);
-
-	if (report < 0 || control < 0 || child < 0 || dup2(report, REPORT_AT) < 0 || dup2(control, CONTROL_AT) < 0 ||
-	    dup2(child, CHILD_AT) < 0)
-		_exit(125);
+	own[2] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	/* Out of the way first, so that no dup2 closes another of them. */
+	for (int i = 0; i < n; i++) {
+		own[i] = fcntl(own[i], F_DUPFD_CLOEXEC, 16);
+		if (own[i] < 0)
+			_exit(125);
+	}
+	for (int i = 0; i < n; i++)
+		if (dup2(own[i], REPORT_AT + i) < 0)
+			_exit(125);
 	sys_close_range(0, 2, 0);
-	sys_close_range(CHILD_AT + 1, ~0U, 0);
+	sys_close_range((unsigned)(REPORT_AT + n), ~0U, 0);
 }
 
 /* Reaps everything there is; true when the command is gone (status filled). */
@@ -69,7 +74,9 @@ static bool obey(const struct enter *enter)
 		return errno == EINTR;
 	if (n == 0)
 		return false;
-	if (word & CONTROL_ALL)
+	if (word == CONTROL_TERMINAL)
+		ioctl(TERMINAL_AT, TIOCSPGRP, &enter->command); /* SIGTTOU is blocked here */
+	else if (word & CONTROL_ALL)
 		kill(-1, word & CONTROL_SIGNAL_MASK);
 	else if (enter->job == JOB_CALLERS_GROUP)
 		kill(enter->command, word);

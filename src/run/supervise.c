@@ -92,15 +92,23 @@ static void hear_started(struct supervision *s)
 		sched_setaffinity(0, sizeof(s->enter.affinity), &s->enter.affinity);
 }
 
-/* The command was stopped by the terminal or by a signal: so are we, as a shell expects of its job, until it continues us. */
+/* The shell has continued us, in the foreground or not. */
+static void hear_continued(struct supervision *s)
+{
+	if (terminal_must_give(&s->terminal))
+		send_word(s, CONTROL_TERMINAL);
+	send_word(s, SIGCONT);
+}
+
+/* The command was stopped by the terminal or by a signal: so are we, as a shell expects of its job, until it continues us.
+ * With a terminal the whole job stops; without one we are nobody's job, and the caller's other processes go on. */
 static void hear_stopped(struct supervision *s)
 {
 	if (!s->options->own_terminal)
 		return;
 	terminal_take(&s->terminal);
-	kill(s->terminal.job == JOB_FOREGROUND ? 0 : getpid(), SIGSTOP);
-	terminal_give(&s->terminal);
-	send_word(s, SIGCONT);
+	kill(s->terminal.fd >= 0 ? 0 : getpid(), SIGSTOP);
+	hear_continued(s);
 }
 
 static void hear_report(struct supervision *s)
@@ -151,7 +159,9 @@ static void hear_signal(struct supervision *s)
 	case SIGTTOU:
 	case SIGTTIN:
 		return;
-	case SIGCONT: /* the shell's fg or bg; after our own stop, hear_stopped has passed it on */
+	case SIGCONT: /* the shell's fg or bg */
+		hear_continued(s);
+		return;
 	case SIGWINCH:
 		if (s->terminal.job == JOB_OWN_GROUP)
 			send_word(s, (int)info.ssi_signo);

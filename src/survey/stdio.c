@@ -84,7 +84,7 @@ static int take_terminal(struct taking *take, const dev_t rdev[3])
 		if (name_of(take, i, &st, &terminal->path) < 0)
 			return -ENOMEM;
 	}
-	terminal->is_all = terminal->is_foreground && ours == 3;
+	terminal->is_all = ours == 3;
 	return 0;
 }
 

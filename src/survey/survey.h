@@ -98,7 +98,7 @@ struct survey_stdio {
 struct survey_terminal {
 	bool has_controlling; /* there is a controlling terminal */
 	bool is_foreground;   /* and we are in its foreground process group */
-	bool is_all;          /* and 0, 1 and 2 are all that terminal */
+	bool is_all;          /* 0, 1 and 2 are all that terminal */
 	const char *path;     /* its device, for /dev/console inside */
 };
 
