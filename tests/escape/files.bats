@@ -96,7 +96,7 @@ state() { stat -c '%a %u %g %s %Y' -- "$@"; }
 	rmdir place.old
 	spawn sh ./swap
 	local tries
-	for ((tries = 0; tries < 40; tries++)); do
+	for ((tries = 0; tries < 20; tries++)); do
 		run pen --write "$WORK/place" -- touch place/file
 		[[ $status == @(0|1|125) ]] || fail "status $status: $output"
 	done

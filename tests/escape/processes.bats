@@ -6,7 +6,7 @@ load ../lib
 
 @test "E047 arguments and names of other programs" {
 	victim
-	denied "grep -lsFf '$SCRATCH/mark' /proc/[0-9]*/cmdline"
+	denied "grep -qsFf '$SCRATCH/mark' /proc/[0-9]*/cmdline"
 	denied "test -e /proc/$VICTIM/cmdline && grep -qFf '$SCRATCH/mark' /proc/$VICTIM/cmdline"
 }
 
@@ -94,6 +94,7 @@ load ../lib
 		sleep 60 & sibling=$!
 		trap '' TERM USR1
 		"$@"
+		sleep 0.1 # until the shell has heard of the sibling's death
 		kill -0 $sibling && echo alive
 		kill $sibling
 	END

@@ -7,7 +7,7 @@ load ../lib
 # bats test_tags=core
 @test "a process of the host is not in /proc, and gets no signal; our own do" {
 	victim
-	denied "grep -lsFf '$SCRATCH/mark' /proc/[0-9]*/cmdline"
+	denied "grep -qsFf '$SCRATCH/mark' /proc/[0-9]*/cmdline"
 	try_denied 'ESRCH|EPERM' -- kill "$VICTIM" 0
 	kill -0 "$VICTIM"
 	allowed 'sleep 60 & kill -0 $! && kill -9 $! && ! wait $!'

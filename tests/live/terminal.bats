@@ -82,16 +82,21 @@ shell_on_pty() { run on_pty "$@" --send 'exit 0\n' -- env PS1='ready> ' bash --n
 
 @test "in the background: a read of the terminal stops it, as it stops any program" {
 	shell_on_pty --expect 'ready> ' --send '"$PINFOLD" run -- cat &\n' --sleep 0.2 --send '\n' \
-		--expect 'Stopped' --send 'fg\n' --foreground cat --send '\x04' --expect 'ready> '
+		--expect 'Stopped' --expect 'ready> ' --send 'fg\n' --foreground cat --send '\x04' --expect 'ready> '
+	assert_status 0
+	# One that runs, and reads only after it has come to the foreground.
+	shell_on_pty --expect 'ready> ' --send '"$PINFOLD" run -- sh -c "sleep 0.4; cat; stty size" &\n' --expect 'ready> ' \
+		--send 'fg\n' --foreground sh --send 'word\n' --expect 'word\r\nword\r\n' --send '\x1a' --expect 'Stopped' \
+		--expect 'ready> ' --send 'fg\n' --foreground sh --send '\x04' --expect '24 80' --expect 'ready> '
 	assert_status 0
 }
 
 @test "the size of the window, and its changes" {
 	run on_pty --size 33x101 --expect '33 101' --resize 40x120 --expect '40 120' --send '\x03' -- \
-		"$PINFOLD" run -- bash -c 'trap "stty size" WINCH; stty size; while :; do sleep 0.05; done'
+		"$PINFOLD" run -- sh -c 'trap "stty size" WINCH; stty size; while :; do sleep 0.05; done'
 	assert_status 130
 	run on_pty --expect up --resize 40x120 --expect '40 120' --send '\x03' -- \
-		bash -c '"$PINFOLD" run -- bash -c '\''trap "stty size" WINCH; echo up; while :; do sleep 0.05; done'\'' | cat'
+		bash -c '"$PINFOLD" run -- sh -c '\''trap "stty size" WINCH; echo up; while :; do sleep 0.05; done'\'' | cat'
 	assert_output_has '40 120'
 }
 
@@ -147,8 +152,9 @@ shell_on_pty() { run on_pty "$@" --send 'exit 0\n' -- env PS1='ready> ' bash --n
 @test "F123: in a pipeline a reader of the terminal works, and Ctrl-Z stops all of it" {
 	run on_pty --send 'word\n' -- bash -c '"$PINFOLD" run -- sh -c "read -r x; echo \"got <\$x>\"" | cat'
 	assert_output_has 'got <word>'
-	shell_on_pty --expect 'ready> ' --send '"$PINFOLD" run -- sh -c "echo up; sleep 0.3; echo end" | cat\n' \
-		--expect 'up\r\n' --send '\x1a' --expect 'Stopped' --send 'fg\n' --expect '\nend' --expect 'ready> '
+	shell_on_pty --expect 'ready> ' --send '"$PINFOLD" run -- sh -c "echo up; sleep 0.5; echo end" | cat\n' \
+		--expect 'up\r\n' --sleep 0.1 --send '\x1a' --expect 'Stopped' --expect 'ready> ' --send 'fg\n' --expect '\nend' \
+		--expect 'ready> '
 	assert_status 0
 }
 
