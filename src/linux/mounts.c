@@ -52,6 +52,17 @@ static int check_identity(int fd, const struct plan_source *source, struct pinfo
 	return -ESTALE;
 }
 
+/* A layer of the overlay, which makes a private copy of it itself. */
+static int open_lower(struct enter *enter, size_t i, struct pinfold_error *err)
+{
+	const struct plan_source *source = &enter->plan->sources[i];
+
+	enter->lowers[i] = open(source->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (enter->lowers[i] < 0)
+		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "open", source->path);
+	return check_identity(enter->lowers[i], source, err);
+}
+
 /* 1: left out. */
 static int open_source(struct enter *enter, size_t i, struct pinfold_error *err)
 {
@@ -60,6 +71,8 @@ static int open_source(struct enter *enter, size_t i, struct pinfold_error *err)
 
 	if (*fd >= 0) /* id-mapped by the supervisor, and compared there */
 		return 0;
+	if (source->is_lower)
+		return open_lower(enter, i, err);
 	*fd = sys_open_tree(AT_FDCWD, source->path,
 			    SYS_OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW | (source->is_recursive ? SYS_AT_RECURSIVE : 0));
 	if (*fd < 0) {
@@ -73,12 +86,7 @@ static int open_source(struct enter *enter, size_t i, struct pinfold_error *err)
 	r = set_attr(*fd, source->attr_set, source->is_recursive);
 	if (r < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, -r, "restrict the mount of", source->path);
-	if (!source->is_lower)
-		return 0;
-	enter->lowers[i] = open(source->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (enter->lowers[i] < 0)
-		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "open", source->path);
-	return check_identity(enter->lowers[i], source, err);
+	return 0;
 }
 
 int mounts_open_sources(struct enter *enter, struct pinfold_error *err)
@@ -224,6 +232,12 @@ static int op_sysfs(struct enter *enter, const struct plan_op *op)
 	return mount("sysfs", op->path, "sysfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0 ? -errno : 0;
 }
 
+static int op_mqueue(struct enter *enter, const struct plan_op *op)
+{
+	(void)enter;
+	return mount("mqueue", op->path, "mqueue", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0 ? -errno : 0;
+}
+
 static int op_restrict(struct enter *enter, const struct plan_op *op)
 {
 	FD_CLEANUP int copy = sys_open_tree(AT_FDCWD, op->path, SYS_OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW);
@@ -251,6 +265,7 @@ static const struct {
 	[OP_PROC] = { op_proc, FACT_FRESH_PROC },
 	[OP_DEVPTS] = { op_devpts, -1 },
 	[OP_SYSFS] = { op_sysfs, -1 },
+	[OP_MQUEUE] = { op_mqueue, -1 },
 	[OP_RESTRICT] = { op_restrict, -1 },
 };
 _Static_assert(sizeof(operations) / sizeof(operations[0]) == OP_KIND_COUNT, "an operation is missing");
@@ -263,7 +278,7 @@ int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *e
 		const struct plan_op *op = &plan->ops[i];
 		int r = operations[op->kind].carry_out(enter, op);
 
-		if (r == 0 || (op->is_optional && (is_gone(-r) || op->kind == OP_SYSFS)))
+		if (r == 0 || (op->is_optional && (is_gone(-r) || op->kind == OP_SYSFS || op->kind == OP_MQUEUE)))
 			continue;
 		*ret_fact = operations[op->kind].fact;
 		return err_sys(err, PINFOLD_UNAVAILABLE, -r, mount_op_names[op->kind], op->path);

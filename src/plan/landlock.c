@@ -78,7 +78,7 @@ static bool keeps_host_file(const struct pinfold_plan *plan)
 
 int plan_landlock(struct pinfold_plan *plan)
 {
-	static const char *const private_places[] = { "/tmp", "/var/tmp", "/dev/shm" };
+	static const char *const private_places[] = { "/tmp", "/var/tmp", "/dev/shm", "/dev/mqueue" };
 	const int abi = plan->host->fact[FACT_LANDLOCK].state == FACT_NO ? 0 : plan->host->landlock_abi;
 	uint64_t all;
 	int r;

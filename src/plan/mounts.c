@@ -28,7 +28,7 @@ const char *const mount_op_names[OP_KIND_COUNT] = {
 	[OP_READONLY] = "make read-only", [OP_TMPFS] = "mount the private tmpfs on", [OP_DIRECTORY] = "make the private directory",
 	[OP_FILE] = "make the private file", [OP_LINK] = "make the private link", [OP_WHITEOUT] = "make the whiteout",
 	[OP_BIND] = "mount over", [OP_OVERLAY] = "mount the overlay on", [OP_PROC] = "mount proc on",
-	[OP_DEVPTS] = "mount devpts on", [OP_SYSFS] = "mount sysfs on", [OP_RESTRICT] = "make read-only",
+	[OP_DEVPTS] = "mount devpts on", [OP_SYSFS] = "mount sysfs on", [OP_MQUEUE] = "mount mqueue on", [OP_RESTRICT] = "make read-only",
 };
 
 /* ---- the fixed places ---- */
@@ -114,6 +114,7 @@ static void lay_devices(struct layout *layout)
 
 	layout_directory(layout, "dev/pts", 0755);
 	layout_directory(layout, "dev/shm", 0755);
+	layout_directory(layout, "dev/mqueue", 0755);
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++)
 		layout_op(layout, OP_LINK, links[i][0])->text = links[i][1];
 	layout_region(layout, "/dev", "dev", ATTR_READONLY | ATTR_NOSUID | ATTR_NOEXEC);
@@ -122,6 +123,8 @@ static void lay_devices(struct layout *layout)
 	if (survey->terminal.path)
 		bind_device(layout, survey->terminal.path, "/dev/console");
 	layout_op(layout, OP_DEVPTS, "/dev/pts");
+	/* the message queues of the pen's own ipc namespace; Landlock knows them by this place */
+	layout_op(layout, OP_MQUEUE, "/dev/mqueue")->is_optional = true;
 	layout_region(layout, "/dev/shm", "shm", 0);
 }
 

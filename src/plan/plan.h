@@ -82,6 +82,7 @@ enum mount_op_kind {
 	OP_PROC,
 	OP_DEVPTS,
 	OP_SYSFS,
+	OP_MQUEUE,
 	OP_RESTRICT,  /* path bound onto itself with attr_set */
 	OP_KIND_COUNT
 };

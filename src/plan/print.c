@@ -140,7 +140,10 @@ const char *const print_op_words[OP_KIND_COUNT] = {
 	[OP_PROC] = "proc",
 	[OP_DEVPTS] = "devpts",
 	[OP_SYSFS] = "sysfs",
+	[OP_MQUEUE] = "mqueue",
+	[OP_RESTRICT] = "restrict",
 };
+_Static_assert(OP_RESTRICT == OP_KIND_COUNT - 1, "a word for every operation");
 
 const struct plan_source *print_source(const struct pinfold_plan *plan, const struct plan_op *op)
 {
