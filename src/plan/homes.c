@@ -15,12 +15,21 @@
 
 enum { HOME_ATTR = ATTR_READONLY | ATTR_NOSUID | ATTR_NODEV };
 
+/* Without the mounts below it, a tree can be taken only in the mount namespace in which those were made: in one of a user
+ * namespace they are locked, and the overlay is refused. Root's supervisor takes its copy outside of it. */
+static bool can_be_taken_alone(const struct pinfold_plan *plan, const struct survey_home *home)
+{
+	return !home->mounts.n || (plan->survey.who.uid == 0 && plan->host->has_admin &&
+				   plan->host->fact[FACT_IDMAP].state != FACT_NO);
+}
+
 bool plan_home_has_overlay(const struct pinfold_plan *plan, size_t home)
 {
 	const struct survey_home *seen = &plan->survey.home[home];
 
 	return policy_number(plan->policy, KEY_HOME) == HOME_MASKED && plan->host->fact[FACT_OVERLAY].state != FACT_NO &&
-	       S_ISDIR(seen->node.mode) && strcmp(seen->path, "/") != 0 && !plan_writable_root(plan, seen->path);
+	       S_ISDIR(seen->node.mode) && strcmp(seen->path, "/") != 0 && !plan_writable_root(plan, seen->path) &&
+	       can_be_taken_alone(plan, seen);
 }
 
 static bool is_below_mount(const struct survey_home *home, const char *path)
@@ -112,7 +121,7 @@ static void lay_overlay(struct layout *layout, size_t index)
 	op->source = source;
 }
 
-/* What lies on mounts below the home is no part of the overlay. */
+/* What lies on mounts below the home is no part of the overlay, nor among the entries. */
 static void bind_mounts_below(struct layout *layout, const struct survey_home *home)
 {
 	for (size_t i = 0; i < home->mounts.n; i++) {
@@ -188,12 +197,12 @@ static void lay_home(struct layout *layout, size_t index)
 
 	if (!S_ISDIR(home->node.mode) || strcmp(home->path, "/") == 0 || plan_writable_root(plan, home->path))
 		return;
-	if (plan_home_has_overlay(plan, index)) {
+	if (plan_home_has_overlay(plan, index))
 		lay_overlay(layout, index);
-		bind_mounts_below(layout, home);
-	} else {
+	else
 		lay_private_home(layout, index, policy_number(plan->policy, KEY_HOME) == HOME_MASKED);
-	}
+	if (policy_number(plan->policy, KEY_HOME) == HOME_MASKED)
+		bind_mounts_below(layout, home);
 }
 
 /* $HOME may lie below the account's home: what covers that one comes first, or it covers what hides the secrets of $HOME. */

@@ -60,8 +60,12 @@ static int build_pen(struct pinfold_plan *plan)
 
 static bool needs_entries(const struct pinfold_plan *plan)
 {
-	return plan->backend != BACKEND_NONE && policy_number(plan->policy, KEY_HOME) == HOME_MASKED &&
-	       plan->host->fact[FACT_OVERLAY].state == FACT_NO;
+	if (plan->backend == BACKEND_NONE || policy_number(plan->policy, KEY_HOME) != HOME_MASKED)
+		return false;
+	for (size_t i = 0; i < plan->survey.home_count; i++)
+		if (!plan_home_has_overlay(plan, i))
+			return true;
+	return false;
 }
 
 /* A directory that only the home's overlay shows has another device and inode there; a hidden one is not there at all. */

@@ -45,6 +45,12 @@ static int add(struct survey *survey, int home, char *path, const struct stat *s
 	return 0;
 }
 
+/* A mount below the home is bound on its own, and not touched here: its server may not answer (F193). */
+static bool is_mount(const struct survey *survey, int home, const char *path)
+{
+	return strv_has(&survey->home[home].mounts, path);
+}
+
 static int list(struct survey *survey, int home, int parent, const char *name, const char *path, int depth);
 
 static int list_one(struct survey *survey, int home, int dir, const char *name, const char *parent, int depth)
@@ -57,7 +63,7 @@ static int list_one(struct survey *survey, int home, int dir, const char *name, 
 	if (!path)
 		return -ENOMEM;
 	seen = visibility_of(survey, path);
-	if (seen == HIDDEN_HERE || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (seen == HIDDEN_HERE || is_mount(survey, home, path) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	/* a socket that is bound into the private home could be connected to */
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
