@@ -46,22 +46,9 @@ static int set(struct pinfold_plan *plan, const char *name, const char *value)
 	return strv_add_owned(&plan->arena, &plan->environment, entry);
 }
 
-/* Places whose content is the pen's own: what the host has below them is not seen inside, unless it is granted. */
-static const char *const private_places[] = { "/tmp", "/var/tmp", "/run", "/dev/shm" };
-
 static bool is_visible(void *arg, const char *path)
 {
-	const struct pinfold_plan *plan = arg;
-
-	if (path_is_in(path, plan->survey.worktree) || plan_writable_root(plan, path))
-		return true;
-	for (size_t i = 0; i < plan->survey.hidden_count; i++)
-		if (path_is_in(path, plan->survey.hidden[i].path))
-			return false;
-	for (size_t i = 0; i < sizeof(private_places) / sizeof(private_places[0]); i++)
-		if (path_is_below(path, private_places[i]))
-			return false;
-	return true;
+	return plan_shows(arg, path);
 }
 
 /* Does the policy name this variable? Then its value is the user's own choice. */

@@ -88,7 +88,8 @@ static void judge_writes(struct judging *j)
 		judge_unfit(j, "worktree", plan->survey.worktree, plan->survey.unfit);
 	for (size_t i = 0; i < plan->survey.write_count; i++)
 		judge_unfit(j, "write path", plan->survey.writes[i].path, plan->survey.writes[i].unfit);
-	note(j, "a file of the worktree that has another name outside (a hard link) changes there too");
+	if (!policy_number(plan->policy, KEY_READ_ONLY))
+		note(j, "a file of the worktree that has another name outside (a hard link) changes there too");
 	if (plan->ids == IDS_ROOT)
 		note(j, "the command is root on the host: files that others may not read but root may, stay readable");
 }
@@ -119,7 +120,7 @@ static void judge_secrets(struct judging *j)
 	for (size_t i = 0; i < 3; i++)
 		if (plan->survey.stdio[i].kind == STDIO_FILE && plan->survey.stdio[i].path && !plan->reopen[i] &&
 		    (plan->survey.stdio[i].flags & 3) == 0)
-			note(j, "a file that the caller opened is handed to the command although its path is hidden");
+			note(j, "a file that the caller opened is handed to the command although nothing shows at its path inside");
 	note(j, "names that only a pattern covers are hidden where they existed at the start");
 }
 
@@ -278,6 +279,21 @@ static judge_function *const judges[] = {
 };
 _Static_assert(sizeof(judges) / sizeof(judges[0]) == GUARANTEE_COUNT, "a guarantee is missing");
 
+/* The supervisor's clock ends the command; without a pen what the command started lives on. The other limits are set
+ * on the way into the pen. */
+static void judge_bare_limits(struct judging *j, const char *why)
+{
+	const struct plan_limits *limits = &j->plan->limits;
+	bool is_clock_all = limits->memory == POLICY_NONE && limits->processes == POLICY_NONE && limits->tmp_size == POLICY_NONE;
+
+	if (is_clock_all && limits->time_ms == POLICY_NONE)
+		j->result->state = STATE_NOT_ASKED;
+	else if (is_clock_all)
+		open_part(j, STATE_WEAKER, "the time limit ends the command, but not what it has left running");
+	else
+		open_part(j, STATE_ABSENT, why);
+}
+
 /* Without a backend nothing is held but what the supervisor does by itself. */
 static void judge_bare(struct judging *j, enum guarantee guarantee)
 {
@@ -293,17 +309,14 @@ static void judge_bare(struct judging *j, enum guarantee guarantee)
 			open_part(j, STATE_WEAKER, "the environment of the caller's other processes can be read in /proc");
 		return;
 	}
-	if (guarantee == GUARANTEE_LIMITS) {
-		judge_limits(j);
-		if (j->result->state == STATE_NOT_ASKED)
-			return;
-	}
 	if (!has_fact(j, FACT_NAMESPACES))
 		why = fact_text(j, FACT_NAMESPACES);
 	else if (!has_fact(j, FACT_MOUNTS))
 		why = fact_text(j, FACT_MOUNTS);
-	j->result->by = (struct strv){ 0 };
-	open_part(j, STATE_ABSENT, why);
+	if (guarantee == GUARANTEE_LIMITS)
+		judge_bare_limits(j, why);
+	else
+		open_part(j, STATE_ABSENT, why);
 }
 
 /* What is not held may be accepted: by mode auto or off, or by name. */

@@ -56,6 +56,8 @@ void layout_homes(struct layout *layout);  /* homes.c */
 void layout_covers(struct layout *layout); /* cover.c: grants, protected paths and masks */
 /* Does anything that the command gets lie below path (strictly)? */
 bool plan_grants_below(const struct pinfold_plan *plan, const char *path);
+/* Does the command see at path what the host has there? The most specific of what is granted and hidden decides. */
+bool plan_shows(const struct pinfold_plan *plan, const char *path);
 /* path lies in what the command may write: the root of it, or NULL. */
 const char *plan_writable_root(const struct pinfold_plan *plan, const char *path);
 /* The home is shown through an overlay (else bound entry by entry, or private). */

@@ -248,3 +248,42 @@ const char *plan_writable_root(const struct pinfold_plan *plan, const char *path
 			best = survey->writes[i].path;
 	return best;
 }
+
+/* The depth of the deepest of these that holds path, plus one; 0: none does. */
+static size_t deepest_grant(const struct survey_grant *grants, size_t n, const char *path, size_t least)
+{
+	for (size_t i = 0; i < n; i++)
+		if (path_is_in(path, grants[i].path) && path_depth(grants[i].path) >= least)
+			least = path_depth(grants[i].path) + 1;
+	return least;
+}
+
+/* Where nothing is granted and nothing hidden: not where the pen has something of its own. */
+static bool shows_by_itself(const struct pinfold_plan *plan, const char *path)
+{
+	static const char *const private_places[] = { "/tmp", "/var/tmp", "/run", "/dev/shm" };
+
+	for (size_t i = 0; i < sizeof(private_places) / sizeof(private_places[0]); i++)
+		if (path_is_below(path, private_places[i]))
+			return false;
+	for (size_t i = 0; i < plan->survey.home_count; i++)
+		if (policy_number(plan->policy, KEY_HOME) == HOME_HIDDEN && path_is_below(path, plan->survey.home[i].path))
+			return false;
+	return true;
+}
+
+bool plan_shows(const struct pinfold_plan *plan, const char *path)
+{
+	const struct survey *survey = &plan->survey;
+	size_t shown = path_is_in(path, survey->worktree) ? path_depth(survey->worktree) + 1 : 0, hidden = 0;
+
+	shown = deepest_grant(survey->writes, survey->write_count, path, shown);
+	shown = deepest_grant(survey->reads, survey->read_count, path, shown);
+	shown = deepest_grant(survey->tools, survey->tool_count, path, shown);
+	for (size_t i = 0; i < survey->hidden_count; i++)
+		if (path_is_in(path, survey->hidden[i].path) && path_depth(survey->hidden[i].path) >= hidden)
+			hidden = path_depth(survey->hidden[i].path) + 1;
+	if (shown || hidden)
+		return shown > hidden;
+	return shows_by_itself(plan, path);
+}

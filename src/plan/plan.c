@@ -17,11 +17,8 @@ static void decide_stdio(struct pinfold_plan *plan)
 
 		if (stdio->kind != STDIO_FILE || (stdio->flags & 3) != 0 || !stdio->path)
 			continue;
-		plan->reopen[i] = true;
+		plan->reopen[i] = plan_shows(plan, stdio->path);
 		plan->reopen_path[i] = stdio->path;
-		for (size_t h = 0; h < plan->survey.hidden_count; h++)
-			if (path_is_in(stdio->path, plan->survey.hidden[h].path))
-				plan->reopen[i] = false;
 	}
 }
 
@@ -63,7 +60,7 @@ static bool needs_entries(const struct pinfold_plan *plan)
 	if (plan->backend == BACKEND_NONE || policy_number(plan->policy, KEY_HOME) != HOME_MASKED)
 		return false;
 	for (size_t i = 0; i < plan->survey.home_count; i++)
-		if (!plan_home_has_overlay(plan, i))
+		if (!plan_home_has_overlay(plan, i) && !plan_writable_root(plan, plan->survey.home[i].path))
 			return true;
 	return false;
 }

@@ -65,6 +65,16 @@ static int put_if(json_t *object, const char *key, const char *text)
 	return text ? json_put_bytes(object, key, text) : 0;
 }
 
+static int put_source(json_t *object, const struct pinfold_plan *plan, const struct plan_source *source)
+{
+	int r = json_put_bytes(object, "source", source->path);
+
+	r |= source->is_recursive ? json_put(object, "recursive", json_true()) : 0;
+	if (source->idmap >= 0)
+		r |= json_put(object, "owner", json_integer(plan->idmaps[source->idmap].uid));
+	return r | (source->is_optional ? json_put(object, "optional_source", json_true()) : 0);
+}
+
 static json_t *op_json(const struct pinfold_plan *plan, const struct plan_op *op)
 {
 	json_t *object = json_object();
@@ -74,10 +84,11 @@ static json_t *op_json(const struct pinfold_plan *plan, const struct plan_op *op
 
 	r |= put_if(object, "path", op->path);
 	r |= put_if(object, "from", op->from);
-	r |= source ? json_put_bytes(object, "source", source->path) : 0;
+	r |= source ? put_source(object, plan, source) : 0;
 	r |= op->kind == OP_LINK || op->kind == OP_TMPFS ? put_if(object, "text", op->text) : 0;
 	r |= op->mode ? json_put(object, "mode", json_integer(op->mode)) : 0;
 	r |= set ? json_put(object, "attributes", attributes_json(set)) : 0;
+	r |= op->is_private ? json_put(object, "in_temp", json_true()) : 0;
 	r |= op->is_optional ? json_put(object, "optional", json_true()) : 0;
 	return done(object, r);
 }

@@ -27,17 +27,48 @@ static size_t count_open(const struct pinfold_plan *plan, enum guarantee_state s
 	return count;
 }
 
+static bool has_same_reason(const struct guarantee_result *a, const struct guarantee_result *b)
+{
+	if (!is_open(a) || !is_open(b) || a->state != b->state || !a->why || !b->why)
+		return false;
+	return strcmp(a->why, b->why) == 0;
+}
+
+static bool was_told(const struct pinfold_plan *plan, int guarantee)
+{
+	for (int i = 0; i < guarantee; i++)
+		if (has_same_reason(&plan->guarantee[i], &plan->guarantee[guarantee]))
+			return true;
+	return false;
+}
+
+/* "writes", or "writes, secrets, services": all that are open for the reason of this one. Returns how many. */
+static int add_alike(struct buf *text, const struct pinfold_plan *plan, int first)
+{
+	int count = 1;
+
+	buf_str(text, guarantee_defs[first].name);
+	for (int i = first + 1; i < GUARANTEE_COUNT; i++)
+		if (has_same_reason(&plan->guarantee[first], &plan->guarantee[i])) {
+			buf_printf(text, ", %s", guarantee_defs[i].name);
+			count++;
+		}
+	return count;
+}
+
 static void add_reasons(struct buf *text, const struct pinfold_plan *plan)
 {
 	const char *separator = "refused: ";
 
 	for (int i = 0; i < GUARANTEE_COUNT; i++) {
 		const struct guarantee_result *result = &plan->guarantee[i];
+		bool is_one;
 
-		if (!is_open(result))
+		if (!is_open(result) || was_told(plan, i))
 			continue;
-		buf_printf(text, "%s%s is %s here", separator, guarantee_defs[i].name,
-			   guarantee_state_names[result->state]);
+		buf_str(text, separator);
+		is_one = add_alike(text, plan, i) == 1;
+		buf_printf(text, " %s %s here", is_one ? "is" : "are", guarantee_state_names[result->state]);
 		if (result->why)
 			buf_printf(text, ": %s", result->why);
 		separator = "; ";
