@@ -121,8 +121,8 @@ static int make_map(const struct plan_idmap *map, const struct pinfold_plan *pla
 	return r < 0 ? r : fd;
 }
 
-/* Mounts inside may be of file systems that cannot be mapped; these stay as they are, so that they can be seen (F033). A
- * source that is nothing but such a mount is optional. */
+/* Mounts inside may be of file systems that cannot be mapped; these stay as they are, so that they can be seen (F033).
+ * A source that is nothing but such a mount is optional. */
 static int map_tree(int fd, int map_fd, const struct plan_source *source)
 {
 	unsigned recursive = source->is_recursive ? SYS_AT_RECURSIVE : 0;
