@@ -14,7 +14,7 @@ import os
 import re
 import sys
 
-RESULT = re.compile(r"(not )?ok\b\s*(\d+)?\s*-?\s*(.*)$")
+RESULT = re.compile(r"(not )?ok\b\s*(\d+)?\s*(?:-\s+)?(.*)$")
 SKIP = re.compile(r"(.*?)\s*#\s*skip\b\s*(.*)$", re.IGNORECASE)
 OTHER_PASS = re.compile(r"only as (user|root)$")
 

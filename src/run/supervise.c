@@ -102,10 +102,16 @@ static void hear_continued(struct supervision *s)
 
 /* The command was stopped by the terminal or by a signal: so are we, as a shell expects of its job, until it continues us.
  * With a terminal the whole job stops; without one we are nobody's job, and the caller's other processes go on. */
-static void hear_stopped(struct supervision *s)
+static void hear_stopped(struct supervision *s, int signal)
 {
 	if (!s->options->own_terminal)
 		return;
+	/* It wants the terminal, and the shell has brought us to the foreground: without a word, since we were running. */
+	if ((signal == SIGTTIN || signal == SIGTTOU) && terminal_must_give(&s->terminal)) {
+		send_word(s, CONTROL_TERMINAL);
+		send_word(s, SIGCONT);
+		return;
+	}
 	terminal_take(&s->terminal);
 	kill(s->terminal.fd >= 0 ? 0 : getpid(), SIGSTOP);
 	hear_continued(s);
@@ -133,7 +139,7 @@ static void hear_report(struct supervision *s)
 		hear_started(s);
 		break;
 	case REPORT_STOPPED:
-		hear_stopped(s);
+		hear_stopped(s, WSTOPSIG(report.status));
 		break;
 	case REPORT_EXIT:
 		s->has_status = true;
@@ -154,7 +160,7 @@ static void hear_signal(struct supervision *s)
 	switch (info.ssi_signo) {
 	case SIGCHLD:
 		if (s->is_bare && waitid(P_PID, (id_t)s->init, &child, WSTOPPED | WNOHANG) == 0 && child.si_pid)
-			hear_stopped(s);
+			hear_stopped(s, child.si_status);
 		return;
 	case SIGTTOU:
 	case SIGTTIN:

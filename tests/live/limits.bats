@@ -5,7 +5,7 @@
 load ../lib
 
 # bats test_tags=core
-@test "--time: 124, and the tree is dead" {
+@test "E110 --time: 124, and the tree is dead" {
 	run pen --time 300ms -- sh -c '(sleep 0.8; touch late) & setsid sh -c "sleep 0.8; touch late" & sleep 60'
 	assert_status 124
 	sleep 0.8
@@ -14,20 +14,20 @@ load ../lib
 	assert_status 5
 }
 
-@test "--time: a command that ends in time on the signal is still told from one that did not" {
+@test "E110 --time: a command that ends in time on the signal is still told from one that did not" {
 	run pen --time 200ms --record "$SCRATCH/record" -- sh -c 'trap "exit 0" TERM; sleep 60 & wait'
 	assert_status 124
 	grep -q '"timed_out": *true' "$SCRATCH/record"
 }
 
-@test "--time: one that ignores the signal is killed two seconds later" {
+@test "E110 --time: one that ignores the signal is killed two seconds later" {
 	SECONDS=0
 	run pen --time 100ms -- sh -c 'trap "" TERM; sleep 10 & sleep 10; sleep 10'
 	assert_status 124
 	[ "$SECONDS" -le 4 ] || fail "after $SECONDS seconds"
 }
 
-@test "--processes" {
+@test "E110 --processes" {
 	cat >many.py <<-'END'
 		import subprocess, sys
 		started = []
@@ -45,7 +45,7 @@ load ../lib
 	allowed 'true | true | true' --processes 20 --accept limits
 }
 
-@test "--tmp-size: one size for all temporary places" {
+@test "E110 --tmp-size: one size for all temporary places" {
 	denied 'dd if=/dev/zero of=/tmp/pinfold-test.'$$' bs=64k count=32 2>/dev/null && rm /tmp/pinfold-test.'$$ --tmp-size 1M
 	rm -f "/tmp/pinfold-test.$$"
 	allowed 'dd if=/dev/zero of=/tmp/file bs=64k count=8' --tmp-size 1M
@@ -53,7 +53,7 @@ load ../lib
 		dd if=/dev/zero of=$e/x bs=64k count=12 2>/dev/null; s=$?; rm -r $d $e; exit $s' --tmp-size 1M
 }
 
-@test "--memory" {
+@test "E110 --memory" {
 	local much='python3 -c "x = bytearray(200 << 20)"'
 	denied "$much" --memory 100M --accept limits
 	allowed "$much" --memory 1G --accept limits

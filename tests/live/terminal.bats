@@ -86,8 +86,9 @@ shell_on_pty() { run on_pty "$@" --send 'exit 0\n' -- env PS1='ready> ' bash --n
 	assert_status 0
 	# One that runs, and reads only after it has come to the foreground.
 	shell_on_pty --expect 'ready> ' --send '"$PINFOLD" run -- sh -c "sleep 0.4; cat; stty size" &\n' --expect 'ready> ' \
-		--send 'fg\n' --foreground sh --send 'word\n' --expect 'word\r\nword\r\n' --send '\x1a' --expect 'Stopped' \
-		--expect 'ready> ' --send 'fg\n' --foreground sh --send '\x04' --expect '24 80' --expect 'ready> '
+		--sleep 0.2 --send 'fg\n' --foreground sh --send 'word\n' --expect 'word\r\nword\r\n' \
+		--send '\x1a' --expect 'Stopped' --expect 'ready> ' --send 'fg\n' --foreground sh --send '\x04' \
+		--expect '24 80' --expect 'ready> '
 	assert_status 0
 }
 
