@@ -22,7 +22,7 @@ leaves_nothing() {
 		until pgrep -f \"\$MARK\" >/dev/null; do sleep 0.02; done
 		echo done"
 	assert_status 0
-	assert_equal "$output" done
+	assert_equal "$output" "done"
 	wait_for is_unmarked
 }
 
@@ -95,7 +95,7 @@ leaves_nothing() {
 	leaves_nothing 'sh -c "sleep 300; : $MARK" </dev/null >/dev/null 2>&1 &'
 	# A command substitution reads until the end of the pipe, which must come, too.
 	within 2 bash -c 'said=$("$PINFOLD" run -- sh -c "sleep 300 & echo done"); echo "$said"'
-	assert_equal "$output" done
+	assert_equal "$output" "done"
 }
 
 # What outlives a limit that ends one process only: a child, one in a session of its own, one that lost its parent.

@@ -79,12 +79,12 @@ here_document() {
 	run pen --env "TMPDIR=$WORK/temporary" -- mktemp
 	assert_status 0
 	[[ $output == "$WORK/temporary/"* ]] || fail "not where it was asked for: $output"
-	local before after
-	before=$(ls -A /tmp /var/tmp /dev/shm | grep -c pinfold || true)
-	run pen -- sh -c 'mktemp; mktemp -p /var/tmp; touch /dev/shm/x'
+	local name=pinfold-test.$$.$RANDOM left
+	run pen -- sh -c "mktemp -t $name.XXXXXX; mktemp -p /var/tmp $name.XXXXXX; mktemp -p /dev/shm $name.XXXXXX"
 	assert_status 0
-	after=$(ls -A /tmp /var/tmp /dev/shm | grep -c pinfold || true)
-	assert_equal "$after" "$before"
+	for left in "/tmp/$name"* "/var/tmp/$name"* "/dev/shm/$name"*; do
+		refute_exists "$left"
+	done
 }
 
 @test "F119 a directory of the caller's own, where it is asked for" {
