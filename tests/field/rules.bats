@@ -176,25 +176,27 @@ teardown() {
 	allowed 'echo a >f && test $(cat f) = a'
 }
 
-@test "F041 the start-up files of the home are not writable because a parent is" {
+@test "F041 a grant that holds the home is refused, so that no start-up file of it is writable" {
 	own_home
-	mkdir -p "$SCRATCH/home/sub"
+	mkdir -p "$HOME/sub"
 	cd "$HOME/sub"
-	local file
-	for file in .bashrc .profile .bash_profile .zshrc .config/fish/config.fish; do
-		mkdir -p "$(dirname "$HOME/$file")"
-		echo true >"$HOME/$file"
-	done
-	# Either the grant is refused by name, or these files are not part of it.
-	run pen --write "$SCRATCH" -- touch ran
-	if [ "$status" -eq 125 ]; then
-		assert_output_has "$SCRATCH"
+	echo true | tee "$HOME/.bashrc" "$HOME/.profile" >"$HOME/.zshrc"
+	local path own=(--protect "$HOME/.config/pinfold/config.json" --protect "$HOME/.local/state/pinfold/trust.json")
+	for path in "$SCRATCH" "$HOME"; do
+		run pen --write "$path" -- touch ran
+		assert_status 125
+		assert_output_has "'$path'"
+		# What the first refusal advises opens nothing.
+		run pen --write "$path" "${own[@]}" -- touch ran
+		assert_status 125
+		assert_output_has "'$path'"
 		refute_exists ran
-		return
-	fi
-	for file in .bashrc .profile .bash_profile .zshrc .config/fish/config.fish; do
-		denied "echo x >>'$HOME/$file'" --write "$SCRATCH"
 	done
+	mkdir "$HOME/beside"
+	for path in .bashrc .profile .zshrc; do
+		denied "echo true >>'$HOME/$path'" --write "$HOME/beside"
+	done
+	allowed "touch '$HOME/beside/file'" --write "$HOME/beside"
 }
 
 @test "F042 an absolute pattern with a star starts at the root" {
