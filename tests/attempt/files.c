@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,6 +16,9 @@
 
 #include "attempt.h"
 
+#ifndef SYS_openat2
+#define SYS_openat2 437 /* Linux 5.6 */
+#endif
 #ifndef SYS_fchmodat2
 #define SYS_fchmodat2 452 /* Linux 6.6 */
 #endif
@@ -50,6 +54,14 @@ static int create(char **args)
 static int create_mode(char **args)
 {
 	return attempt_closed(open(args[1], O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (mode_t)attempt_number(args[0])));
+}
+
+/* The same by a call whose mode lies in memory. */
+static int create_mode_2(char **args)
+{
+	uint64_t how[3] = { O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, (uint64_t)attempt_number(args[0]), 0 };
+
+	return attempt_closed((int)syscall(SYS_openat2, AT_FDCWD, args[1], how, sizeof(how)));
 }
 
 static int make_unnamed(char **args)
@@ -172,6 +184,7 @@ const struct attempt file_attempts[] = {
 	{ "append", 1, append },
 	{ "create", 1, create },
 	{ "create-mode", 2, create_mode }, /* MODE PATH */
+	{ "openat2-mode", 2, create_mode_2 },
 	{ "tmpfile", 1, make_unnamed },
 	{ "list", 1, list },
 	{ "stat", 1, look },

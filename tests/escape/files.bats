@@ -32,6 +32,26 @@ state() { stat -c '%a %u %g %s %Y' -- "$@"; }
 	assert_exists "$SCRATCH/file"
 }
 
+@test "E001 a FIFO that a process of the host reads" {
+	mkfifo -m 666 "$SCRATCH/pipe"
+	spawn sh -c "cat '$SCRATCH/pipe' >'$SCRATCH/read'; cat '$SCRATCH/pipe' >>'$SCRATCH/read'"
+	run sh -c "echo out >'$SCRATCH/pipe'"
+	wait_for test -s "$SCRATCH/read"
+	# Its next reader is there.
+	run timeout 5 "$PINFOLD" run -- "$ATTEMPT" append "$SCRATCH/pipe"
+	[[ $output == @(EACCES|EROFS|EPERM|ENXIO) ]] || fail "inside: $output"
+	assert_content "$SCRATCH/read" out
+}
+
+@test "E001 a FIFO of the host outside the home (root)" {
+	only_as root
+	LEFTOVERS+=("/var/lib/pinfold-test-$$")
+	mkfifo -m 666 "/var/lib/pinfold-test-$$"
+	exec 9<>"/var/lib/pinfold-test-$$"
+	try_denied 'EACCES|EPERM' -- append "/var/lib/pinfold-test-$$"
+	exec 9>&-
+}
+
 @test "E002 metadata of files outside" {
 	echo text >"$SCRATCH/file"
 	mkdir "$SCRATCH/dir"
@@ -194,6 +214,7 @@ state() { stat -c '%a %u %g %s %Y' -- "$@"; }
 	try_denied EPERM -- chmod 04755 "$WORK/file"
 	try_denied EPERM -- fchmodat2 06755 "$WORK/file"
 	try_denied EPERM -- create-mode 04755 "$WORK/suid-@"
+	try_denied 'EPERM|ENOSYS' -- openat2-mode 04755 "$WORK/suid2-@"
 	if [ "$TEST_AS" = root ]; then
 		try_denied EPERM -- chmod 02755 "$WORK/file"
 		try_denied EPERM -- create-mode 02755 "$WORK/sgid-@"
@@ -201,7 +222,7 @@ state() { stat -c '%a %u %g %s %Y' -- "$@"; }
 		try_allowed -- chmod 02755 "$WORK/file"
 	fi
 	try_allowed -- chmod 0755 "$WORK/file"
-	rm -f suid-out sgid-out
+	rm -f suid-out suid2-out sgid-out
 	assert_equal "$(find . -perm /4000)" ''
 }
 
