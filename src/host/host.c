@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "host/host.h"
 
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "linux/landlock.h"
 
 const char *const host_fact_names[FACT_COUNT] = {
@@ -31,6 +33,23 @@ static bool has_capability(int cap)
 	return data[cap / 32].effective & (1U << (cap % 32));
 }
 
+/* Seen from inside, a map names the ids of the user namespace around it. */
+static bool is_root_mapped(void)
+{
+	FD_CLEANUP int fd = open("/proc/self/uid_map", O_RDONLY | O_CLOEXEC);
+	char text[4096], *line = text;
+	unsigned inside, outside;
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	if (n < 0)
+		return false;
+	text[n] = '\0';
+	for (; line; line = strchr(line, '\n'), line += line != NULL)
+		if (sscanf(line, "%u %u", &inside, &outside) == 2 && inside == 0)
+			return outside != 0;
+	return false;
+}
+
 void host_read(struct pinfold_host *host)
 {
 	struct utsname name;
@@ -46,6 +65,7 @@ void host_read(struct pinfold_host *host)
 	else
 		host_learn(host, FACT_LANDLOCK, "create a Landlock ruleset", "", host->landlock_errno);
 	host->is_root = geteuid() == 0;
+	host->is_mapped_root = host->is_root && is_root_mapped();
 	host->has_admin = has_capability(CAP_SYS_ADMIN);
 }
 

@@ -39,6 +39,7 @@ struct pinfold_host {
 	int landlock_errno;    /* why none */
 	unsigned landlock_errata;
 	bool is_root;          /* effective uid 0 in the user namespace we are in */
+	bool is_mapped_root;   /* and another uid outside of it (a rootless container): nothing of the host is its own */
 	bool has_admin;        /* CAP_SYS_ADMIN effective */
 	struct host_finding fact[FACT_COUNT];
 };

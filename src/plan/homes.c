@@ -20,7 +20,7 @@ enum { HOME_ATTR = ATTR_READONLY | ATTR_NOSUID | ATTR_NODEV };
 static bool can_be_taken_alone(const struct pinfold_plan *plan, const struct survey_home *home)
 {
 	return !home->mounts.n || (plan->survey.who.uid == 0 && plan->host->has_admin &&
-				   plan->host->fact[FACT_IDMAP].state != FACT_NO);
+				   !plan->host->is_mapped_root && plan->host->fact[FACT_IDMAP].state != FACT_NO);
 }
 
 bool plan_home_has_overlay(const struct pinfold_plan *plan, size_t home)

@@ -69,7 +69,7 @@ int plan_ids(struct pinfold_plan *plan)
 	plan->ids = IDS_SELF;
 	plan->host_uid = plan->inner_uid = who->uid;
 	plan->host_gid = plan->inner_gid = who->gid;
-	if (who->uid != 0)
+	if (who->uid != 0 || plan->host->is_mapped_root)
 		return 0;
 	plan->ids = IDS_ROOT;
 	if (!plan->host->has_admin || plan->host->fact[FACT_IDMAP].state == FACT_NO)

@@ -154,15 +154,16 @@ static void lay_sockets(struct layout *layout)
 
 static void lay_kernel_views(struct layout *layout)
 {
-	/* Host uid 0 may write these without any capability (E10C). */
+	/* Host uid 0 may write these without any capability (E10C), the root of a container those of its own network. */
 	static const char *const root_files[] = {
 		"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi",
 	};
 	struct pinfold_plan *plan = layout->plan;
+	bool owns_some = plan->ids == IDS_ROOT || plan->host->is_mapped_root;
 
 	if (plan->host->fact[FACT_FRESH_PROC].state != FACT_NO)
 		layout_op(layout, OP_PROC, "/proc");
-	for (size_t i = 0; plan->ids == IDS_ROOT && i < sizeof(root_files) / sizeof(root_files[0]); i++) {
+	for (size_t i = 0; owns_some && i < sizeof(root_files) / sizeof(root_files[0]); i++) {
 		struct plan_op *op = layout_op(layout, OP_RESTRICT, root_files[i]);
 
 		op->attr_set = ATTR_READONLY;
