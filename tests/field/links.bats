@@ -215,12 +215,16 @@ a_user() { setpriv --reuid=12345 --regid=12345 --clear-groups env -i HOME="$PWD/
 	dir=$(mktemp -d /srv/pinfold-test.XXXXXX)
 	LEFTOVERS+=("$dir")
 	chmod 755 "$dir" && cd "$dir" || return 1
-	mkdir -p home/away work closed/mnt zero stale home/mine && cp "$PINFOLD" pinfold
+	mkdir -p home/away home/nas home/.aws work closed zero stale home/mine && cp "$PINFOLD" pinfold
+	canary "$dir/home/.aws/credentials"
+	echo plain >home/file
 	chown -R 12345:12345 home work
 	mount -t tmpfs -o mode=0700 none "$dir/closed" && MOUNTS+=("$dir/closed")
 	mkdir closed/mnt && mount -t tmpfs none "$dir/closed/mnt" && MOUNTS+=("$dir/closed/mnt")
 	mount -t tmpfs -o mode=0 none "$dir/zero" && MOUNTS+=("$dir/zero")
 	mount -t tmpfs -o mode=0 none "$dir/home/away" && MOUNTS+=("$dir/home/away")
+	mount -t tmpfs -o mode=0755 none "$dir/home/nas" && MOUNTS+=("$dir/home/nas")
+	echo far >home/nas/file
 	local place
 	for place in stale home/mine; do
 		spawn python3 "$PROJECT/tests/live/dead_mount.py" "$dir/$place" 12345
@@ -234,6 +238,12 @@ a_user() { setpriv --reuid=12345 --regid=12345 --clear-groups env -i HOME="$PWD/
 	assert_status 0
 	assert_equal "$output" ""
 	assert_content work/file text
+	# The home is there, with what is mounted in it, and without its secrets; nothing of it can be written.
+	run a_user timeout 3 ./pinfold run -C work -- sh -c 'cat ~/file ~/nas/file; cat ~/.aws/credentials; echo x >~/file; echo x >~/nas/file; ls -d ~/.aws'
+	[[ $output == $'plain\nfar\n'* ]] || fail "$output"
+	refute_output_has "$CANARY"
+	assert_content home/file plain
+	assert_content home/nas/file far
 	run a_user timeout 3 ./pinfold run -C work -- sh -c "ls '$dir/closed' || ls '$dir/zero' || ls '$dir/home/away' || ls '$dir/stale'"
 	[ "$status" -ne 0 ] && [ "$status" -ne 125 ] && [ "$status" -ne 124 ] || fail "status $status: $output"
 	# Only where the worktree is such a place it is an error, and that is told.
