@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What lies over what. Grants, protected paths and masks meet in every nesting, and a mount that comes later shows through
- * whatever lies below it (E109, F029, F030, F040). So all of them go into one list, a parent before what lies in it, and
- * the rule is the order itself: the most specific entry decides; at the same path hiding beats protecting beats writing
- * beats reading. How the survey ordered its lists makes no difference.
+ * What lies over what. Grants, protected paths and masks meet in every nesting, and a mount that comes later covers
+ * whatever is mounted below it already (E109, F029, F030, F040). So all of them go into one list, a parent before what
+ * lies in it, and the rule is the order itself: the most specific entry decides; at the same path hiding beats
+ * protecting beats writing beats reading. How the survey ordered its lists makes no difference.
  *
  * On the way down a stack holds what encloses the next entry: it tells whether there is anything to do (nothing is
  * protected where nothing can be written, nothing hidden where nothing shows), and which directories between the two
@@ -88,7 +88,8 @@ static bool is_hidden_by_name(const struct pinfold_plan *plan, const struct surv
 		return false;
 	home = &plan->survey.home[hidden->home];
 	below = path_below(hidden->path, home->path);
-	if (!S_ISDIR(home->node.mode) || strcmp(home->path, "/") == 0 || plan_writable_root(plan, home->path) || !below || !*below)
+	if (!S_ISDIR(home->node.mode) || strcmp(home->path, "/") == 0 || plan_writable_root(plan, home->path) ||
+	    !below || !*below)
 		return false;
 	for (size_t i = 0; i < home->mounts.n; i++)
 		if (path_is_in(hidden->path, home->mounts.v[i]))
@@ -147,14 +148,16 @@ static void collect(struct covers *covers)
 	const struct survey *survey = &plan->survey;
 	bool is_readonly = policy_number(plan->policy, KEY_READ_ONLY);
 
-	add(covers, (struct cover){ .path = survey->worktree, .from = survey->worktree, .node = &survey->worktree_node,
+	add(covers, (struct cover){ .path = survey->worktree, .from = survey->worktree,
+				    .node = &survey->worktree_node,
 				    .kind = is_readonly ? COVER_FIXED : COVER_WRITE, .is_directory = true });
 	add_grants(covers, COVER_READ, survey->tools, survey->tool_count);
 	add_grants(covers, COVER_READ, survey->reads, survey->read_count);
 	add_grants(covers, COVER_WRITE, survey->writes, survey->write_count);
 	for (size_t i = 0; i < survey->cache_count; i++)
 		add(covers, (struct cover){ .path = survey->caches[i].tool, .from = survey->caches[i].store,
-					    .node = &survey->caches[i].node, .kind = COVER_CACHE, .is_directory = true });
+					    .node = &survey->caches[i].node, .kind = COVER_CACHE,
+					    .is_directory = true });
 	for (size_t i = 0; i < survey->service_directories.n; i++)
 		add(covers, (struct cover){ .path = survey->service_directories.v[i], .kind = COVER_SERVICE });
 	for (size_t i = 0; i < survey->closed.n; i++)
@@ -266,7 +269,8 @@ static void mask(struct layout *layout, const struct survey_hidden *hidden)
 		layout_cover(layout, inside, hidden->path, ATTR_FIXED);
 		break;
 	default:
-		/* programs stumble over a file of the worktree that cannot be read (F179); elsewhere a refusal is plainer */
+		/* programs stumble over a file of the worktree that cannot be read (F179); elsewhere a refusal is
+		 * plainer */
 		layout_cover(layout, is_in_worktree ? "none" : "closed", hidden->path, ATTR_FIXED);
 	}
 }

@@ -31,6 +31,39 @@ static int refuse_directories(const struct pinfold_plan *plan, struct pinfold_er
 	return 0;
 }
 
+static const char *below_temporary(const struct survey *survey, const char *place)
+{
+	if (path_is_below(survey->worktree, place))
+		return survey->worktree;
+	for (size_t i = 0; i < survey->write_count; i++)
+		if (path_is_below(survey->writes[i].path, place))
+			return survey->writes[i].path;
+	for (size_t i = 0; i < survey->home_count; i++)
+		if (path_is_below(survey->home[i].path, place))
+			return survey->home[i].path;
+	return NULL;
+}
+
+/* What is bound below /tmp needs a place there: the private temp gets one, in a directory of the caller's it would be
+ * left behind. */
+static int refuse_covering(const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	static const char *const places[] = { "/tmp", "/var/tmp" };
+
+	for (size_t i = 0; plan->backend != BACKEND_NONE && plan->survey.tmp && i < 2; i++) {
+		const char *covered = below_temporary(&plan->survey, places[i]);
+		int r;
+
+		if (!covered)
+			continue;
+		r = err_say(err, PINFOLD_REFUSED, EBUSY, "'%s' as %s would cover '%s'", plan->survey.tmp, places[i],
+			    covered);
+		err_hint(err, "leave --tmp out, or work outside of %s", places[i]);
+		return r;
+	}
+	return 0;
+}
+
 static void decide_backend(struct pinfold_plan *plan)
 {
 	const struct pinfold_host *host = plan->host;
@@ -94,6 +127,8 @@ static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_er
 			return r;
 	}
 	r = refuse_directories(plan, err);
+	if (r == 0)
+		r = refuse_covering(plan, err);
 	if (r < 0)
 		return r;
 	decide_stdio(plan);

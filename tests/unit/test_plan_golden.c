@@ -118,8 +118,8 @@ static void read_host(struct world *world, const char *name)
 		const char *fact, *step, *object;
 		int errnum;
 
-		assert_int_equal(json_unpack(finding, "{s:s,s:s,s:s,s:i}", "fact", &fact, "step", &step, "object", &object,
-					     "errno", &errnum), 0);
+		assert_int_equal(json_unpack(finding, "{s:s,s:s,s:s,s:i}", "fact", &fact, "step", &step, "object",
+					     &object, "errno", &errnum), 0);
 		assert_true(find_fact(fact) >= 0);
 		host_learn(host, (enum host_fact)find_fact(fact), step, object, errnum);
 	}
@@ -144,7 +144,8 @@ static void add_setting(struct world *world, const char *name, struct layer *lay
 	assert_int_equal(layer_add(&world->policy.arena, layer, &setting), 0);
 }
 
-static void add_settings(struct world *world, const char *name, struct layer *layer, enum policy_layer kind, json_t *settings)
+static void add_settings(struct world *world, const char *name, struct layer *layer, enum policy_layer kind,
+			 json_t *settings)
 {
 	const char *key;
 	json_t *value, *item;
@@ -203,30 +204,37 @@ static void close_world(struct world *world)
 
 /* ---- what it becomes ---- */
 
-/* What plan_refusal says comes first: it is a part of the plan's answer. */
-static void add_refusal(const struct pinfold_plan *plan, struct buf *text)
+static void add_error(const struct pinfold_error *error, struct buf *text)
+{
+	char message[1024];
+
+	pinfold_error_text(error, message, sizeof(message));
+	buf_printable(text, message);
+	if (error->hint[0]) {
+		buf_str(text, "\nhint: ");
+		buf_printable(text, error->hint);
+	}
+	buf_char(text, '\n');
+}
+
+/* The text begins with a refusal where there is one. What cannot be planned at all has no plan.json. */
+static void print_plan(struct world *world, struct buf *text, struct buf *json)
 {
 	struct pinfold_error error = { 0 };
 
-	if (plan_refusal(plan, &error) == 0)
-		return;
-	buf_printable(text, error.text);
-	buf_str(text, "\nhint: ");
-	buf_printable(text, error.hint);
-	buf_str(text, "\n\n");
-}
-
-static void print_plan(struct world *world, const char *name, struct buf *text, struct buf *json)
-{
-	struct pinfold_error error;
-
 	*text = BUF_INIT(FILE_BYTES);
 	*json = BUF_INIT(FILE_BYTES);
-	if (plan_build(&world->plan, &world->policy, &world->host, world->words, &error) < 0)
-		fail_with(name, &error);
-	add_refusal(&world->plan, text);
-	assert_int_equal(plan_print_text(&world->plan, text), 0);
-	assert_int_equal(plan_print_json(&world->plan, json), 0);
+	if (plan_build(&world->plan, &world->policy, &world->host, world->words, &error) < 0) {
+		add_error(&error, text);
+		buf_str(json, "");
+	} else {
+		if (plan_refusal(&world->plan, &error) < 0) {
+			add_error(&error, text);
+			buf_char(text, '\n');
+		}
+		assert_int_equal(plan_print_text(&world->plan, text), 0);
+		assert_int_equal(plan_print_json(&world->plan, json), 0);
+	}
 	assert_int_equal(text->error, 0);
 	assert_int_equal(json->error, 0);
 }
@@ -282,7 +290,10 @@ static bool compare_file(const char *world, const char *name, const struct buf *
 	bool is_same;
 
 	if (getenv("PINFOLD_GOLDEN_UPDATE")) {
-		write_file(file_of(world, name), made);
+		if (made->len)
+			write_file(file_of(world, name), made);
+		else
+			unlink(file_of(world, name));
 		return true;
 	}
 	read_file(world, name, &right);
@@ -300,7 +311,7 @@ static void the_plan_is_the_golden_one(void **state)
 	struct buf text, json;
 	bool is_same;
 
-	print_plan(world, name, &text, &json);
+	print_plan(world, &text, &json);
 	is_same = compare_file(name, "plan.txt", &text);
 	is_same &= compare_file(name, "plan.json", &json);
 	buf_free(&text);
@@ -320,7 +331,8 @@ static int forbid_looking(void)
 		SCMP_SYS(newfstatat), SCMP_SYS(statx), SCMP_SYS(statfs), SCMP_SYS(access), SCMP_SYS(faccessat),
 		SCMP_SYS(faccessat2), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(getcwd), SCMP_SYS(uname),
 		SCMP_SYS(getuid), SCMP_SYS(geteuid), SCMP_SYS(getgid), SCMP_SYS(capget), SCMP_SYS(mkdir),
-		SCMP_SYS(mkdirat), SCMP_SYS(getdents64), SCMP_SYS(socket), SCMP_SYS(ioctl), SCMP_SYS(landlock_create_ruleset),
+		SCMP_SYS(mkdirat), SCMP_SYS(getdents64), SCMP_SYS(socket), SCMP_SYS(ioctl),
+		SCMP_SYS(landlock_create_ruleset),
 	};
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
 	int r = filter ? 0 : -ENOMEM;
@@ -341,23 +353,51 @@ static void build_blindly(const char *name)
 	clearenv();
 	if (forbid_looking() < 0)
 		_exit(2);
-	_exit(plan_build(&world->plan, &world->policy, &world->host, world->words, &error) < 0);
+	plan_build(&world->plan, &world->policy, &world->host, world->words, &error);
+	_exit(0);
+}
+
+/* The control: the filter lets a process live that only counts and allocates. Not so under valgrind, which looks at
+ * files in its name, and where there is no seccomp. */
+static void count_blindly(const char *name)
+{
+	volatile size_t sum = 0;
+	void *block = malloc(1 << 20);
+
+	clearenv();
+	if (forbid_looking() < 0)
+		_exit(2);
+	for (; *name; name++)
+		sum += (unsigned char)*name;
+	free(block);
+	_exit(0);
+}
+
+/* The wait status of a process that does this. */
+static int run_apart(void (*act)(const char *name), const char *name)
+{
+	pid_t pid = fork();
+	int status;
+
+	assert_true(pid >= 0);
+	if (pid == 0)
+		act(name);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return status;
 }
 
 /* The environment, the disk and who runs the test make no difference: the plan is made of policy, host and survey. */
 static void the_plan_looks_at_nothing_but_the_world(void **state)
 {
 	(void)state;
+	if (run_apart(count_blindly, top) != 0)
+		skip();
 	for (size_t i = 0; i < world_count; i++) {
-		pid_t pid = fork();
-		int status;
+		int status = run_apart(build_blindly, world_names[i]);
 
-		assert_true(pid >= 0);
-		if (pid == 0)
-			build_blindly(world_names[i]);
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-			fail_msg("the plan of '%s' looks at this machine (status %#x)", world_names[i], (unsigned)status);
+		if (status != 0)
+			fail_msg("the plan of '%s' looks at this machine (status %#x)", world_names[i],
+				 (unsigned)status);
 	}
 }
 

@@ -217,8 +217,8 @@ static enum sight rule_at(const struct world *world, const char *path)
 static struct survey_node node_of(const struct place *place)
 {
 	return (struct survey_node){
-		.dev = 1, .ino = (uint64_t)(place - places) + 1, .mode = place->is_directory ? S_IFDIR | 0755 : S_IFREG | 0644,
-		.uid = 1000, .gid = 1000,
+		.dev = 1, .ino = (uint64_t)(place - places) + 1, .uid = 1000, .gid = 1000,
+		.mode = place->is_directory ? S_IFDIR | 0755 : S_IFREG | 0644,
 	};
 }
 
@@ -259,12 +259,13 @@ static void add_item(struct survey *survey, const struct world *world, const str
 		*ADD(writes, write_count) = grant;
 		break;
 	case ITEM_CACHE:
-		*ADD(caches, cache_count) = (struct survey_cache){ "cache", item->place->path, item->is_kept ? "/store" : NULL,
-								   node };
+		*ADD(caches, cache_count) = (struct survey_cache){
+			"cache", item->place->path, item->is_kept ? "/store" : NULL, node };
 		break;
 	case ITEM_PROTECT:
 		*ADD(protected, protected_count) = (struct survey_protected){
-			item->place->path, item->place->is_directory ? PROTECTED_DIRECTORY : PROTECTED_FILE, "x", "x", node };
+			.path = item->place->path, .rule = "x", .source = "x", .node = node,
+			.kind = item->place->is_directory ? PROTECTED_DIRECTORY : PROTECTED_FILE };
 		break;
 	default:
 		*ADD(hidden, hidden_count) = (struct survey_hidden){
@@ -293,7 +294,8 @@ static bool is_listed(const struct world *world, const struct item *item)
 	for (size_t i = 0; item->kind == ITEM_HIDE && i < world->count; i++) {
 		const char *outer = world->items[i].place->path;
 
-		if (world->items[i].kind == ITEM_HIDE && path_is_below(path, outer) && !is_shown_again(world, outer, path))
+		if (world->items[i].kind == ITEM_HIDE && path_is_below(path, outer) &&
+		    !is_shown_again(world, outer, path))
 			return false;
 	}
 	return true;
@@ -330,7 +332,8 @@ static void list_entries(struct survey *survey, const char *dir)
 static void make_survey(struct survey *survey, const struct world *world, const size_t order[ITEMS_MAX])
 {
 	*survey = (struct survey){
-		.who = { .uid = 1000, .gid = 1000, .user = "kim", .home = "/h", .account_home = "/h", .shell = "/bin/sh" },
+		.who = { .uid = 1000, .gid = 1000, .user = "kim", .home = "/h", .account_home = "/h",
+			 .shell = "/bin/sh" },
 		.cwd = world->worktree->path, .worktree = world->worktree->path,
 		.home = { { .path = "/h", .node = node_of(place_at("/h")) } }, .home_count = 1,
 		.has_entries = true,
@@ -412,8 +415,8 @@ static enum sight look(const struct table *table, const char *path, bool *ret_ex
 		return SIGHT_NONE;
 	}
 	join(text, top->from, below);
-	*ret_exists = place_at(text) || !strcmp(top->from, "/store") || !strcmp(path, "/run") || path_is_in(path, "/dev") ||
-		      path_is_in(path, "/var") || path_is_in(path, "/proc");
+	*ret_exists = place_at(text) || !strcmp(top->from, "/store") || !strcmp(path, "/run") ||
+		      path_is_in(path, "/dev") || path_is_in(path, "/var") || path_is_in(path, "/proc");
 	if (strcmp(text, path) != 0)
 		return SIGHT_PRIVATE;
 	if (!*ret_exists)
@@ -523,7 +526,8 @@ static void check_pins(const struct world *world, const struct table *table)
 		slash = strrchr(parent, '/');
 		*slash = '\0';
 		above = rule_at(world, parent);
-		if ((item->kind != ITEM_HIDE && item->kind != ITEM_PROTECT) || above == SIGHT_NONE || above == SIGHT_PRIVATE)
+		if ((item->kind != ITEM_HIDE && item->kind != ITEM_PROTECT) || above == SIGHT_NONE ||
+		    above == SIGHT_PRIVATE)
 			continue;
 		for (; slash > parent; slash = strrchr(parent, '/')) {
 			*slash = '\0';
@@ -537,7 +541,8 @@ static void check_pins(const struct world *world, const struct table *table)
 
 static void set_policy(struct pinfold_policy *policy, const struct world *world)
 {
-	*policy = (struct pinfold_policy){ .loaded = true, .cwd = world->worktree->path, .worktree = world->worktree->path };
+	*policy = (struct pinfold_policy){ .loaded = true, .cwd = world->worktree->path,
+					   .worktree = world->worktree->path };
 	for (int key = 0; key < KEY_COUNT; key++)
 		policy->value[key].number = policy_keys[key].builtin;
 	policy->value[KEY_READ_ONLY].number = world->is_readonly;
@@ -619,7 +624,8 @@ static void try_case(const char *worktree, const struct item *items, size_t coun
 
 static void a_hidden_file_in_a_protected_directory_stays_hidden(void **state) /* F029 */
 {
-	const struct item items[] = { { ITEM_PROTECT, place_at("/h/a/b"), 0 }, { ITEM_HIDE, place_at("/h/a/b/a/f"), 0 } };
+	const struct item items[] = { { ITEM_PROTECT, place_at("/h/a/b"), 0 },
+				      { ITEM_HIDE, place_at("/h/a/b/a/f"), 0 } };
 
 	(void)state;
 	try_case("/h/a", items, 2);
