@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * attempt NAME [ARG...]: tries one thing, prints OK or the errno's name, and ends with 0 when it succeeded, 1 when it was
- * refused, 2 when it was not understood. Static and without any dependency, since it has to start in a pen that has no
- * libraries left.
+ * attempt NAME [ARG...]: tries one thing, prints OK or the errno's name, and ends with 0 when it succeeded, 1 when it
+ * was refused, 2 when it was not understood. Static and without any dependency, since it has to start in a pen that has
+ * no libraries left.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -23,7 +23,7 @@ static int only_socket(int family, int type, int protocol)
 	return attempt_closed(socket(family, type | SOCK_CLOEXEC, protocol));
 }
 
-/* By path, or where `prefix` is 1 by abstract name, which begins with a zero byte and has no other end than its length. */
+/* By path, or where `prefix` is 1 by abstract name, which begins with a zero byte and ends with its length. */
 static socklen_t unix_address(struct sockaddr_un *address, const char *name, size_t prefix)
 {
 	memset(address, 0, sizeof(*address));

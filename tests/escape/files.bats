@@ -259,7 +259,7 @@ state() { stat -c '%a %u %g %s %Y' -- "$@"; }
 		case $file in
 		# of the namespaces that are the pen's own
 		/proc/sys/kernel/ns_last_pid | /proc/sys/kernel/msg* | /proc/sys/kernel/sem* | /proc/sys/kernel/shm*) ;;
-		/proc/sys/fs/mqueue/* | /proc/sys/user/* | /proc/sys/kernel/auto_msgmni | /proc/sys/kernel/sem_next_id) ;;
+		/proc/sys/fs/mqueue/* | /proc/sys/user/* | /proc/sys/kernel/auto_msgmni) ;;
 		/proc/sys/kernel/pid_max) ;; # a pid namespace's own from Linux 6.14
 		/proc/sys/kernel/hostname | /proc/sys/kernel/domainname | /proc/sys/net/*) ;;
 		*) fail "can be opened for writing: $file" ;;

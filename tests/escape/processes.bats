@@ -73,7 +73,6 @@ load ../lib
 }
 
 @test "E066 stragglers after SIGKILL of pinfold" {
-	local pid
 	spawn "$PINFOLD" run -- sh -c 'touch ready; (sleep 0.5; touch late) & setsid sh -c "sleep 0.5; touch late" & wait'
 	wait_for test -e ready
 	kill -KILL "$SPAWNED"

@@ -10,10 +10,11 @@ new_mark() {
 	printf '%s' "$MARK" >"$SCRATCH/mark"
 }
 
-# What a run could leave: names in the worktree, the home, and the places for temporary files.
+# What a run could leave: names in the worktree, the home, and the places for temporary files, but for other tests'.
 places() {
 	find "$SCRATCH" | sort
-	find /tmp /var/tmp /dev/shm /run -maxdepth 2 -name '*pinfold*' ! -name 'pinfold-test*' 2>/dev/null | sort
+	find /tmp /var/tmp /dev/shm /run -maxdepth 1 -user "$(id -u)" -name '*pinfold*' ! -name 'pinfold-test*' \
+		! -name 'pinfold-policy-*' 2>/dev/null | sort
 	cut -d ' ' -f 5 /proc/self/mountinfo
 }
 

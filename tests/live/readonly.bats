@@ -28,7 +28,7 @@ load ../lib
 		bind-unix $WORK/socket-@
 		tmpfile $WORK
 	END
-	assert_equal "$(ls | grep -c -- -in)" 0
+	assert_equal "$(find . -name '*-in')" ''
 	try_denied EROFS --read-only -- rename "$WORK/hard-out" "$WORK/renamed"
 	mv renamed hard-out
 	try_refused EROFS --read-only -- rename "$WORK/hard-out" "$WORK/renamed"

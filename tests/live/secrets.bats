@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # secrets: hidden paths cannot be read or listed, by any spelling, also when made or replaced during the run.
-# shellcheck shell=bash disable=SC2154
+# shellcheck shell=bash disable=SC2154,SC2016,SC2088 # the scripts' and tables' own dollars and tildes
 
 load ../lib
 

@@ -90,9 +90,9 @@ load ../lib
 	mkdir -m 700 "$SCRATCH/temp"
 	allowed 'echo one >/tmp/kept && echo two >/var/tmp/kept.too' --tmp "$SCRATCH/temp"
 	allowed 'grep -q one /tmp/kept && grep -q two /var/tmp/kept.too' --tmp "$SCRATCH/temp"
-	denied 'echo x >/tmp/pinfold-test.'$$'; test -e "'"$SCRATCH"'/temp/../../nothing" || test ! -e /tmp/kept' \
-		--tmp "$SCRATCH/temp"
-	rm -f "/tmp/pinfold-test.$$"
+	canary "/tmp/pinfold-test-$$"
+	denied "cat /tmp/pinfold-test-$$" --tmp "$SCRATCH/temp"
+	denied "echo >>/tmp/pinfold-test-$$ && grep -q canary /tmp/pinfold-test-$$" --tmp "$SCRATCH/temp"
 
 	mkdir -m 755 "$SCRATCH/open"
 	ln -s temp "$SCRATCH/link"
