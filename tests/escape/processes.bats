@@ -53,6 +53,28 @@ load ../lib
 	[[ $output == @(EPERM|ENOSYS|ENOKEY) ]] || fail "inside: $output"
 }
 
+@test "E064 cgroups" {
+	local file
+	for file in $(find /sys/fs/cgroup -maxdepth 2 \( -name cgroup.procs -o -name release_agent \) 2>/dev/null | head -n 20); do
+		try_refused 'EROFS|EACCES|EPERM|ENOENT' -- open-write "$file"
+	done
+	run pen -- sh -c 'find /sys/fs/cgroup -type f -writable 2>/dev/null | while read -r file; do
+		(exec 3>>"$file") 2>/dev/null && echo "$file"; done'
+	assert_equal "$output" ''
+}
+
+@test "E067 two runs at once know nothing of each other" {
+	MARK=mark-$$-$RANDOM$RANDOM
+	printf '%s' "$MARK" >"$SCRATCH/mark"
+	in_background "echo $MARK >/tmp/mark; echo $MARK >/dev/shm/mark; sleep 60 & '$ATTEMPT' wait $MARK & meet; kill %1 %2"
+	wait_for test -e here
+	run pen -- sh -c "ls -A /tmp /dev/shm; cat /tmp/mark /dev/shm/mark; grep -lsFf '$SCRATCH/mark' /proc/[0-9]*/cmdline"
+	refute_output_has "$MARK"
+	refute_output_has /proc/
+	refute_output_has $'\nmark'
+	go && finished
+}
+
 @test "E066 stragglers: a daemon that left its session, twice forked" {
 	cat >daemon.py <<-'END'
 		import os, sys, time

@@ -190,7 +190,7 @@ hook() {
 	assert_output_has offline
 }
 
-@test "the settings that the page makes in a project cannot be changed" {
+@test "E036: the settings that the page makes in a project cannot be changed" {
 	snippet settings >"$SCRATCH/settings"
 	sh -e "$SCRATCH/settings"
 	local made path

@@ -30,7 +30,7 @@ load ../lib
 	try_refused 'ECONNREFUSED|ENETUNREACH' --offline -- connect-tcp ::ffff:127.0.0.1 "$PORT"
 }
 
-@test "E080: offline, by other ways of sending" {
+@test "E080 E082 E083: offline, by other ways of sending" {
 	cat >receive.py <<-'END'
 		import socket, sys
 		server = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -113,7 +113,7 @@ load ../lib
 	assert_status 0
 }
 
-@test "offline: a server inside is not reached from the host" {
+@test "E08E: offline: a server inside is not reached from the host" {
 	spawn "$PINFOLD" run --offline -- python3 "$PROJECT/tests/listen.py" inet "$WORK/told"
 	wait_for test -s told
 	run sh -c "$(connects "$(cat told)")"

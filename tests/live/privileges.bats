@@ -31,7 +31,7 @@ load ../lib
 	denied 'mount -t tmpfs none point && umount point'
 }
 
-@test "a set-uid program gives nothing" {
+@test "E09A: a set-uid program gives nothing" {
 	[ -u "$(command -v su)" ] || skip "needs su"
 	run pen -- sh -c 'grep " / / " /proc/self/mountinfo | grep -c nosuid'
 	assert_equal "$output" 1

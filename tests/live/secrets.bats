@@ -24,7 +24,7 @@ account_home() { getent passwd "$(id -u)" | cut -d: -f6; }
 	allowed "grep -q ordinary '$HOME/notes'"
 }
 
-@test "E040: every path of the table of hidden paths, made as a canary, is out of reach" {
+@test "E040 E048: every path of the table of hidden paths, made as a canary, is out of reach" {
 	local path kind rest file count=0
 	while IFS=$'\t' read -r path kind rest; do
 		case $path in
@@ -172,7 +172,7 @@ account_home() { getent passwd "$(id -u)" | cut -d: -f6; }
 	denied "cat '$HOME/.pgpass'" --read "$HOME/.netrc"
 }
 
-@test "--hide hides more: in the home, by an absolute path, in the worktree" {
+@test "E027 E046: --hide hides more: in the home, by an absolute path, in the worktree" {
 	canary "$HOME/diary"
 	canary "$SCRATCH/elsewhere/file"
 	canary "$WORK/deploy.pem"

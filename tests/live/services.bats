@@ -49,18 +49,18 @@ load ../lib
 	[[ $(cat said) == @(EACCES|ECONNREFUSED|ENOENT) ]] || fail "inside: $(cat said)"
 }
 
-@test "E051: abstract sockets of the host are not reached with the open network" {
+@test "E056: abstract sockets of the host are not reached with the open network" {
 	needs scopes
 	listener abstract "pinfold-test-$$"
 	try_denied 'EPERM|ECONNREFUSED' -- connect-abstract "pinfold-test-$$"
 }
 
-@test "E051: nor offline" {
+@test "E056: nor offline" {
 	listener abstract "pinfold-test-$$"
 	try_denied 'EPERM|ECONNREFUSED' --offline -- connect-abstract "pinfold-test-$$"
 }
 
-@test "E052: datagrams, which need no connect" {
+@test "E050 E056: datagrams, which need no connect" {
 	cat >receive.py <<-'END'
 		import socket, sys, time
 		held = []
@@ -75,6 +75,43 @@ load ../lib
 	try_denied 'EACCES|ECONNREFUSED|ENOENT' -- sendto-unix "$SCRATCH/log"
 	needs scopes
 	try_denied 'EPERM|ECONNREFUSED' -- sendto-abstract "pinfold-test-$$"
+}
+
+@test "E051: container engines below the home, and the variables that lead to them" {
+	own_home
+	local path
+	for path in .docker/run/docker.sock .docker/desktop/docker.sock .colima/default/docker.sock .rd/docker.sock \
+		.local/share/containers/podman/podman.sock; do
+		mkdir -p "$HOME/${path%/*}"
+		listener unix "$HOME/$path"
+		try_denied 'EACCES|ECONNREFUSED|ENOENT' -- connect-unix "$HOME/$path"
+	done
+	export DOCKER_HOST=unix://$HOME/.docker/run/docker.sock CONTAINER_HOST=unix://$HOME/.rd/docker.sock
+	denied 'test -n "$DOCKER_HOST$CONTAINER_HOST"'
+}
+
+@test "E052: the session's bus, where the variables say it is" {
+	own_home
+	mkdir -m 700 "$HOME/run"
+	listener unix "$HOME/run/bus"
+	export XDG_RUNTIME_DIR=$HOME/run DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/run/bus
+	try_denied 'EACCES|ECONNREFUSED|ENOENT' -- connect-unix "$HOME/run/bus"
+	denied 'test -n "$DBUS_SESSION_BUS_ADDRESS"'
+	denied "test \"\$XDG_RUNTIME_DIR\" = '$HOME/run'"
+}
+
+@test "E053: a terminal multiplexer outside runs nothing for the command" {
+	needs tmux
+	spawn tmux -D -S "$SCRATCH/tmux" -f /dev/null
+	wait_for tmux -S "$SCRATCH/tmux" run-shell true
+	denied "tmux -S '$SCRATCH/tmux' run-shell true"
+	export TMUX=$SCRATCH/tmux,$SPAWNED,0
+	denied 'test -n "$TMUX"'
+	run pen -- tmux -S "$SCRATCH/tmux" run-shell "touch '$SCRATCH/marker'"
+	sleep 0.2
+	refute_exists "$SCRATCH/marker"
+	tmux -S "$SCRATCH/tmux" run-shell "touch '$SCRATCH/marker'"
+	wait_for test -e "$SCRATCH/marker"
 }
 
 @test "--socket opens this socket, and no other; the record names it" {
