@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -88,20 +89,17 @@ char *path_join(struct arena *arena, const char *dir, const char *name)
 	return joined;
 }
 
-/* In one pass, without asking for a length: the plan compares thousands of pairs that differ after a long common part. */
+/* Thousands of pairs are compared for a plan. Nearly all have a long common part and differ, and nearly all of those
+ * have no component that ends where `dir` does: that is asked first. */
 const char *path_below(const char *path, const char *dir)
 {
-	if (dir[0] == '/' && dir[1] == '\0')
+	size_t length = strlen(path), n = strlen(dir);
+
+	if (n <= 1)
 		return path + 1;
-	while (*dir && *path == *dir) {
-		path++;
-		dir++;
-	}
-	if (*dir)
+	if (length < n || (path[n] != '/' && path[n] != '\0') || path[n - 1] != dir[n - 1] || memcmp(path, dir, n) != 0)
 		return NULL;
-	if (*path == '\0')
-		return path;
-	return *path == '/' ? path + 1 : NULL;
+	return path[n] ? path + n + 1 : path + n;
 }
 
 bool path_is_in(const char *path, const char *dir)
@@ -143,21 +141,33 @@ size_t path_depth(const char *path)
 	return depth;
 }
 
+static uint64_t eight_bytes(const char *p)
+{
+	uint64_t word;
+
+	memcpy(&word, p, sizeof(word));
+	return word;
+}
+
+/* Eight bytes at a time, since what is sorted has its beginning in common: the home, the worktree. */
+int path_compare_n(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t n = a_length < b_length ? a_length : b_length, i = 0;
+
+	while (i + sizeof(uint64_t) <= n && eight_bytes(a + i) == eight_bytes(b + i))
+		i += sizeof(uint64_t);
+	while (i < n && a[i] == b[i])
+		i++;
+	if (i == n)
+		return (a_length > n) - (b_length > n);
+	if (a[i] == '/' || b[i] == '/')
+		return a[i] == '/' ? -1 : 1;
+	return (unsigned char)a[i] < (unsigned char)b[i] ? -1 : 1;
+}
+
 int path_compare(const char *a, const char *b)
 {
-	if (strcmp(a, "/") == 0 || strcmp(b, "/") == 0) /* the one path that ends in a slash */
-		return strcmp(a, b);
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	if (*a == *b)
-		return 0;
-	if (*a == '\0' || *b == '\0')
-		return *a ? 1 : -1;
-	if (*a == '/' || *b == '/')
-		return *a == '/' ? -1 : 1;
-	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+	return path_compare_n(a, strlen(a), b, strlen(b));
 }
 
 /* ---- resolving --------------------------------------------------------------------------------------------------- */
@@ -254,5 +264,48 @@ int path_resolve(struct arena *arena, const char *path, char **ret, bool *ret_mi
 	*ret = whole;
 	if (ret_missing)
 		*ret_missing = is_missing;
+	return 0;
+}
+
+enum step { STEP_DIRECTORY, STEP_MISSING, STEP_OTHER };
+
+/* What lies at path[0..length): something that is no link, nothing, or what needs a closer look. */
+static enum step step_at(char *path, size_t length)
+{
+	char kept = path[length], target[1];
+	ssize_t n;
+
+	path[length] = '\0';
+	n = readlink(path, target, sizeof(target));
+	path[length] = kept;
+	if (n >= 0)
+		return STEP_OTHER;
+	return errno == EINVAL ? STEP_DIRECTORY : errno == ENOENT ? STEP_MISSING : STEP_OTHER;
+}
+
+/* realpath asks about every component from the root on; most of what is asked for lies below a home, whose spelling is
+ * known. The unusual (a link, a dot entry, no right to look) is left to path_resolve. */
+int path_resolve_below(struct arena *arena, const char *dir, const char *below, char **ret)
+{
+	char *path = path_join(arena, dir, below);
+	size_t end;
+
+	if (!path)
+		return -ENOMEM;
+	if (!path_is_normal(path))
+		return path_resolve(arena, path, ret, NULL);
+	end = strlen(path) - strlen(below);
+	while (path[end]) {
+		enum step step;
+
+		end += strcspn(path + end, "/");
+		step = step_at(path, end);
+		if (step == STEP_OTHER)
+			return path_resolve(arena, path, ret, NULL);
+		if (step == STEP_MISSING)
+			break;
+		end += path[end] == '/';
+	}
+	*ret = path;
 	return 0;
 }

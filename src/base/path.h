@@ -29,8 +29,12 @@ size_t path_depth(const char *path);                       /* number of componen
  * lexically (a ".." in the missing part is -ENOENT). 0 or -errno; *ret_missing (may be NULL) says whether anything was
  * missing. Relative paths are resolved against the working directory. */
 int path_resolve(struct arena *arena, const char *path, char **ret, bool *ret_missing);
+/* The same for what lies `below` a directory whose spelling is canonical already: asks only about the rest. */
+int path_resolve_below(struct arena *arena, const char *dir, const char *below, char **ret);
 /* Orders normal paths so that a directory comes directly before all that lies in it: bytewise, '/' below every other
  * byte. */
 int path_compare(const char *a, const char *b);
+/* The same where the lengths are known. */
+int path_compare_n(const char *a, size_t a_length, const char *b, size_t b_length);
 
 #endif

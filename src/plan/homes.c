@@ -61,8 +61,10 @@ static bool hide_by_name(struct layout *layout, const struct survey_home *home, 
 {
 	const char *below = path_below(hidden->path, home->path), *inside;
 
-	if (!below || !*below || is_below_mount(home, hidden->path) || plan_grants_below(layout->plan, hidden->path) ||
-	    is_granted(&layout->plan->survey, hidden->path))
+	if (!below || !*below || is_below_mount(home, hidden->path))
+		return false;
+	if (plan_grants_in(layout->plan, hidden->path) &&
+	    (plan_grants_below(layout->plan, hidden->path) || is_granted(&layout->plan->survey, hidden->path)))
 		return false;
 	inside = layout_join(layout, upper, below);
 	if (hidden->kind == HIDDEN_CUT)

@@ -28,6 +28,8 @@ struct layout {
 	struct region *regions;
 	size_t region_count, region_cap;
 	struct strv made;   /* directories and files made in the private tmpfs, relative to it */
+	const char *parent; /* of what was made last, with its length: most follow each other in one directory */
+	size_t parent_length;
 	int error;          /* sticky: -ENOMEM */
 	const char *whiteout; /* the first whiteout; the others are links to it */
 	unsigned next;      /* number for the next name in the private tmpfs */
@@ -56,6 +58,7 @@ void layout_homes(struct layout *layout);  /* homes.c */
 void layout_covers(struct layout *layout); /* cover.c: grants, protected paths and masks */
 /* Does anything that the command gets lie below path (strictly)? */
 bool plan_grants_below(const struct pinfold_plan *plan, const char *path);
+bool plan_grants_in(const struct pinfold_plan *plan, const char *path); /* or path itself is granted */
 /* Does the command see at path what the host has there? The most specific of what is granted and hidden decides. */
 bool plan_shows(const struct pinfold_plan *plan, const char *path);
 /* path lies in what the command may write: the root of it, or NULL. */

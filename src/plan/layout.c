@@ -75,6 +75,13 @@ static bool remember(struct layout *layout, const char *inside)
 
 static void make_parents(struct layout *layout, const char *inside, unsigned mode)
 {
+	const char *last = strrchr(inside, '/');
+	size_t length = last ? (size_t)(last - inside) : 0;
+
+	if (!last || (layout->parent && length == layout->parent_length && !memcmp(inside, layout->parent, length)))
+		return;
+	layout->parent = inside;
+	layout->parent_length = length;
 	for (const char *slash = strchr(inside, '/'); slash; slash = strchr(slash + 1, '/')) {
 		char *parent = arena_strndup(&layout->plan->arena, inside, (size_t)(slash - inside));
 

@@ -194,10 +194,39 @@ static void lay_account(struct layout *layout)
 	layout_cover(layout, "group", "/etc/group", ATTR_FIXED);
 }
 
+/* Nearly all operations are whiteouts: one for every hidden name. */
+static int make_room(struct pinfold_plan *plan)
+{
+	plan->ops = arena_grow(&plan->arena, plan->ops, plan->op_count, plan->op_count + plan->survey.hidden_count + 128,
+			       sizeof(*plan->ops), &plan->op_cap);
+	return plan->ops ? 0 : -ENOMEM;
+}
+
+static int collect_granted(struct pinfold_plan *plan)
+{
+	const struct survey *survey = &plan->survey;
+	struct strv *list = &plan->granted;
+	struct arena *arena = &plan->arena;
+	int r = strv_add(arena, list, survey->worktree);
+
+	for (size_t i = 0; i < survey->write_count && r == 0; i++)
+		r = strv_add(arena, list, survey->writes[i].path);
+	for (size_t i = 0; i < survey->read_count && r == 0; i++)
+		r = strv_add(arena, list, survey->reads[i].path);
+	for (size_t i = 0; i < survey->socket_count && r == 0; i++)
+		r = strv_add(arena, list, survey->sockets[i].path);
+	for (size_t i = 0; i < survey->cache_count && r == 0; i++)
+		r = strv_add(arena, list, survey->caches[i].tool);
+	strv_sort_paths(list);
+	return r;
+}
+
 int plan_mounts(struct pinfold_plan *plan)
 {
 	struct layout layout = { .plan = plan };
 
+	if (make_room(plan) < 0 || collect_granted(plan) < 0)
+		return -ENOMEM;
 	lay_private(&layout);
 	lay_temporary(&layout);
 	lay_run(&layout);
@@ -220,6 +249,8 @@ bool plan_grants_below(const struct pinfold_plan *plan, const char *path)
 {
 	const struct survey *survey = &plan->survey;
 
+	if (!strv_first_in(&plan->granted, path))
+		return false;
 	if (path_is_below(survey->worktree, path))
 		return true;
 	for (size_t i = 0; i < survey->write_count; i++)
@@ -235,6 +266,11 @@ bool plan_grants_below(const struct pinfold_plan *plan, const char *path)
 		if (path_is_below(survey->caches[i].tool, path))
 			return true;
 	return false;
+}
+
+bool plan_grants_in(const struct pinfold_plan *plan, const char *path)
+{
+	return strv_first_in(&plan->granted, path) != NULL;
 }
 
 const char *plan_writable_root(const struct pinfold_plan *plan, const char *path)

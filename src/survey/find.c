@@ -72,92 +72,119 @@ static unsigned char type_of_mode(mode_t mode)
 	return S_ISLNK(mode) ? DT_LNK : S_ISDIR(mode) ? DT_DIR : DT_REG;
 }
 
-/* 1 with the type, 0 when nothing is there, or a negative errno. */
-static int type_at(struct taking *take, const char *dir, const char *name, const char *path, unsigned char *ret)
+static bool is_listed(const struct taking *take, const char *dir)
 {
-	struct survey_node node;
+	if (take->last && take->last->asked == dir)
+		return true;
+	for (size_t i = 0; i < take->listing_count; i++)
+		if (take->listings[i].asked == dir)
+			return true;
+	return (take->last && !strcmp(take->last->dir, dir)) || strv_has(&take->listed, dir);
+}
+
+/* 1 with the type, 0 when nothing is there, or a negative errno. */
+static int type_at(struct taking *take, const char *dir, const char *name, struct found *found)
+{
 	int r;
 
-	if ((take->last && !strcmp(take->last->dir, dir)) || strv_has(&take->listed, dir)) {
-		const struct listing *listing = look_listing(take, dir);
-		const struct listing_name *found = listing ? look_name(listing, name) : NULL;
+	found->node.mode = 0;
+	if (is_listed(take, dir)) {
+		struct listing *listing = look_listing(take, dir);
+		const struct listing_name *entry = listing ? look_name(listing, name) : NULL;
 
 		if (!listing)
 			return -ENOMEM;
-		if (!found && (listing->errnum == 0 || listing->errnum == ENOENT || listing->errnum == ENOTDIR))
+		if (!entry && (listing->errnum == 0 || listing->errnum == ENOENT || listing->errnum == ENOTDIR))
 			return 0;
-		if (found && found->type != DT_UNKNOWN) {
-			*ret = found->type;
+		if (entry && entry->type != DT_UNKNOWN) {
+			found->type = entry->type;
 			return 1;
 		}
 	}
-	r = look_at(path, &node);
+	r = look_at(found->path, &found->node);
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
-	*ret = type_of_mode(node.mode);
+	found->type = type_of_mode(found->node.mode);
 	return 1;
 }
 
 /* Steps from `dir` over the link at `link`. 1: *dir moved; 0: dangling or a loop. */
-static int pass_link(struct taking *take, const char *link, char **dir, struct found *found)
+static int pass_link(struct taking *take, const char *link, const char **dir, struct found *found)
 {
 	bool is_missing = false;
+	char *resolved;
 	int r;
 
 	if (strv_add(take->arena, &found->links, link) < 0)
 		return -ENOMEM;
-	r = path_resolve(take->arena, link, dir, &is_missing);
+	r = path_resolve(take->arena, link, &resolved, &is_missing);
 	if (r == -ENOMEM)
 		return r;
-	return r == 0 && !is_missing;
+	if (r < 0 || is_missing)
+		return 0;
+	*dir = resolved;
+	return 1;
 }
 
-static int find_steps(struct taking *take, char *dir, const char *below, struct found *found)
+/* dir/below[0..length), and where its last component begins. */
+static const char *join_step(struct taking *take, const char *dir, const char *below, size_t length,
+			     const char **ret_name)
 {
-	int r = 0;
+	size_t dir_length = strcmp(dir, "/") ? strlen(dir) : 0;
+	char *path = arena_alloc(take->arena, dir_length + length + 2, 1);
 
-	for (;;) {
-		size_t length = strcspn(below, "/");
-		char *name = arena_strndup(take->arena, below, length);
-		char *path = name ? path_join(take->arena, dir, name) : NULL;
+	if (!path)
+		return NULL;
+	memcpy(path, dir, dir_length);
+	path[dir_length] = '/';
+	memcpy(path + dir_length + 1, below, length);
+	*ret_name = path + dir_length + 1;
+	return path;
+}
 
-		if (!path)
-			return -ENOMEM;
-		below += length + (below[length] == '/');
-		found->path = path;
-		found->rest = below;
-		r = type_at(take, dir, name, path, &found->type);
-		found->exists = r > 0;
-		if (r <= 0 || !*below)
-			break;
-		if (found->type == DT_LNK) {
-			r = pass_link(take, path, &dir, found);
-			if (r <= 0)
-				break;
-		} else if (found->type == DT_DIR) {
-			dir = path;
-		} else {
-			return 0;
-		}
-	}
+/* One component further; *dir moves to what it leads to. 1: there is more below; 0: here it ends, with found->exists;
+ * -ENOTDIR: nothing can be below. */
+static int find_step(struct taking *take, const char **dir, const char *below, struct found *found)
+{
+	size_t length = (size_t)(strchrnul(below, '/') - below);
+	const char *name;
+	int r;
+
+	found->path = join_step(take, *dir, below, length, &name);
+	if (!found->path)
+		return -ENOMEM;
+	found->rest = below + length + (below[length] == '/');
+	r = type_at(take, *dir, name, found);
+	found->exists = r > 0;
+	if (r <= 0 || !*found->rest)
+		return r < 0 ? r : 0;
 	/* A link that leads nowhere is itself what is covered: it may lead somewhere during the run. */
-	return r < 0 ? r : 1;
+	if (found->type == DT_LNK)
+		return pass_link(take, found->path, dir, found);
+	*dir = found->path;
+	return found->type == DT_DIR ? 1 : -ENOTDIR;
+}
+
+/* From what *found holds already. 1, 0 or a negative errno, as find_below. */
+static int find_steps(struct taking *take, const char *dir, const char *below, struct found *found)
+{
+	int r = find_step(take, &dir, below, found);
+
+	while (r > 0)
+		r = find_step(take, &dir, found->rest, found);
+	if (r == -ENOMEM)
+		return err_oom(take->err);
+	if (r == 0)
+		return 1;
+	if (r == -EACCES || r == -ENOTDIR)
+		return 0;
+	return take_note(take, "'%s' cannot be looked at: %s", found->path, strerror(-r));
 }
 
 int find_below(struct taking *take, const char *dir, const char *below, struct found *ret)
 {
-	char *start = arena_strdup(take->arena, dir);
-	int r;
-
 	*ret = (struct found){ 0 };
-	r = start ? find_steps(take, start, below, ret) : -ENOMEM;
-	if (r == -ENOMEM)
-		return err_oom(take->err);
-	if (r < 0 && r != -EACCES) {
-		r = take_note(take, "'%s' cannot be looked at: %s", ret->path, strerror(-r));
-		return r < 0 ? r : 0;
-	}
-	return r < 0 ? 0 : r;
+	return find_steps(take, dir, below, ret);
 }
 
 /* ---- wildcards ---- */
@@ -235,52 +262,124 @@ static const char *xdg_directory(const struct identity *who, enum table_base bas
 	}
 }
 
-/* NULL where it leads nowhere that can be followed (a loop): then it leads the command nowhere, too. */
-static const char *resolve_once(struct taking *take, enum table_base base, const char *path)
-{
-	char *resolved;
+/* The usual place of a base in one home: looked for once, since many rows begin there. */
+struct usual {
+	int r;            /* what find_below said about it */
+	const char *dir;  /* where it leads, if to a directory */
+	struct found found;
+};
 
-	if (!take->base[base] && path_resolve(take->arena, path, &resolved, NULL) == 0)
-		take->base[base] = resolved;
-	return take->base[base];
+/* The homes whose rows are looked for: "/" stands for one that cannot be covered. */
+static size_t row_homes(const struct taking *take, const char *ret[3])
+{
+	size_t n = 0;
+
+	for (; n < take->survey->home_count; n++)
+		ret[n] = take->survey->home[n].path;
+	if (take->survey->who.home && !strcmp(take->survey->who.home, "/"))
+		ret[n++] = "/";
+	return n;
 }
 
-/* Below the default place in each home. */
-static int find_in_homes(struct taking *take, const struct table_path *row, const char *below, find_each *each,
-			 void *arg)
+static int find_usual(struct taking *take, const char *home, const char *place, struct usual *ret)
 {
+	struct found *found = &ret->found;
+	int r;
+
+	ret->r = find_below(take, home, place, found);
+	if (ret->r <= 0 || !found->exists || *found->rest)
+		return ret->r < 0 ? ret->r : 0;
+	if (found->type == DT_DIR)
+		ret->dir = found->path;
+	else if (found->type != DT_LNK)
+		ret->r = 0;
+	else if ((r = pass_link(take, found->path, &ret->dir, found)) < 0)
+		return err_oom(take->err);
+	return 0;
+}
+
+/* Where the XDG variable leads, if not to the usual place. NULL, too, where it leads nowhere that can be followed (a
+ * loop): then it leads the command nowhere. */
+static int find_elsewhere(struct taking *take, enum table_base base, const char *place, const char **ret)
+{
+	const char *xdg = xdg_directory(&take->survey->who, base), *home = take->survey->who.home;
+	char *usual = xdg && home && place && *place ? path_join(take->arena, home, place) : NULL, *resolved;
+	int r;
+
+	if (xdg && home && place && *place && !usual)
+		return -ENOMEM;
+	if (!xdg || (usual && !strcmp(usual, xdg)))
+		return 0;
+	r = path_resolve(take->arena, xdg, &resolved, NULL);
+	if (r == 0)
+		*ret = resolved;
+	return r == -ENOMEM ? r : 0;
+}
+
+static int open_base(struct taking *take, enum table_base base)
+{
+	const char *place = tables_base_default[base], *homes[3];
+	struct base *known = &take->base[base];
+	size_t n = row_homes(take, homes);
 	int r = 0;
 
-	for (size_t i = 0; i < take->survey->home_count && r == 0; i++)
-		r = find_matches(take, take->survey->home[i].path, below, row->is_glob, each, arg);
-	if (r == 0 && take->survey->who.home && !strcmp(take->survey->who.home, "/"))
-		r = find_matches(take, "/", below, row->is_glob, each, arg);
+	if (known->is_known)
+		return 0;
+	known->is_known = true;
+	known->usual = ARENA_ARRAY(take->arena, struct usual, n);
+	if (!known->usual || find_elsewhere(take, base, place, &known->elsewhere) < 0)
+		return err_oom(take->err);
+	for (size_t i = 0; i < n && place && *place && r == 0; i++)
+		r = find_usual(take, homes[i], place, &known->usual[i]);
+	return r;
+}
+
+/* A row below a base's usual place. */
+static int find_from(struct taking *take, const struct usual *usual, const struct table_path *row, find_each *each,
+		     void *arg)
+{
+	struct found found = usual->found;
+	int r = usual->r;
+
+	if (r <= 0)
+		return 0;
+	if (row->is_glob)
+		return usual->dir ? find_glob(take, usual->dir, row->below, each, arg) : 0;
+	if (usual->dir)
+		r = find_steps(take, usual->dir, row->below, &found);
+	else
+		found.rest = row->below;
+	return r <= 0 ? r : each(take, arg, &found);
+}
+
+static int find_in_homes(struct taking *take, const struct table_path *row, const char *place, find_each *each,
+			 void *arg)
+{
+	const char *homes[3];
+	size_t n = row_homes(take, homes);
+	int r = 0;
+
+	for (size_t i = 0; i < n && r == 0; i++) {
+		if (!*place)
+			r = find_matches(take, homes[i], row->below, row->is_glob, each, arg);
+		else if (!*row->below)
+			r = find_matches(take, homes[i], place, false, each, arg);
+		else
+			r = find_from(take, &take->base[row->base].usual[i], row, each, arg);
+	}
 	return r;
 }
 
 int find_row(struct taking *take, const struct table_path *row, find_each *each, void *arg)
 {
-	const char *place = tables_base_default[row->base], *below = row->below;
-	const char *xdg = xdg_directory(&take->survey->who, row->base), *home = take->survey->who.home;
-	const char *usual = NULL;
-	int r = 0;
+	const char *place = tables_base_default[row->base], *elsewhere;
+	int r;
 
-	while (*below == '/')
-		below++;
 	if (row->base == TABLE_ROOT)
-		return find_matches(take, "/", below, row->is_glob, each, arg);
-	if (place) {
-		if (*place && *below)
-			below = arena_printf(take->arena, "%s/%s", place, below);
-		else if (*place)
-			below = place;
-		usual = home && *place ? path_join(take->arena, home, place) : NULL;
-		if (!below || (home && *place && !usual))
-			return err_oom(take->err);
-		r = find_in_homes(take, row, below, each, arg);
-	}
-	if (r < 0 || !xdg || (usual && !strcmp(usual, xdg)))
-		return r;
-	xdg = resolve_once(take, row->base, xdg);
-	return xdg ? find_matches(take, xdg, row->below, row->is_glob, each, arg) : 0;
+		return find_matches(take, "/", row->below + strspn(row->below, "/"), row->is_glob, each, arg);
+	r = open_base(take, row->base);
+	if (r == 0 && place)
+		r = find_in_homes(take, row, place, each, arg);
+	elsewhere = take->base[row->base].elsewhere;
+	return r == 0 && elsewhere ? find_matches(take, elsewhere, row->below, row->is_glob, each, arg) : r;
 }

@@ -93,8 +93,7 @@ static enum hidden_kind kind_of(const struct survey_node *node)
 	return S_ISDIR(node->mode) ? HIDDEN_DIRECTORY : HIDDEN_FILE;
 }
 
-static struct survey_hidden *append(struct taking *take, const struct hidden_entry *entry,
-				    const struct survey_node *node)
+static struct survey_hidden *append(struct taking *take, const struct hidden_entry *entry)
 {
 	struct survey *survey = take->survey;
 	struct survey_hidden *hidden;
@@ -106,24 +105,20 @@ static struct survey_hidden *append(struct taking *take, const struct hidden_ent
 	hidden->path = entry->path;
 	hidden->rule = entry->rule;
 	hidden->source = entry->source;
-	hidden->node = *node;
-	hidden->kind = kind_of(node);
-	hidden->place = hidden_place_of(survey, entry->path, &hidden->home);
 	return hidden;
 }
 
 /* 1: add it, 0: leave it out. */
-static int is_worth(struct taking *take, const struct hidden_entry *entry, int found, const struct survey_node *node)
+static int is_worth(struct taking *take, const struct hidden_entry *entry, enum hidden_place place, int found,
+		    const struct survey_node *node)
 {
-	int home;
-
 	if (found == -ENOENT || found == -ENOTDIR)
-		return entry->item || hidden_place_of(take->survey, entry->path, &home) == PLACE_HOME;
+		return entry->item || place == PLACE_HOME;
 	if (found == -EACCES)
 		return 0; /* the command, with the caller's rights, does not come here either */
 	if (found < 0)
 		return take_note(take, "'%s' cannot be looked at: %s", entry->path, strerror(-found));
-	if (entry->item || hidden_place_of(take->survey, entry->path, &home) != PLACE_ELSEWHERE || S_ISLNK(node->mode))
+	if (entry->item || place != PLACE_ELSEWHERE || S_ISLNK(node->mode))
 		return 1;
 	return is_readable(take->survey, entry->path, S_ISDIR(node->mode));
 }
@@ -146,6 +141,7 @@ static int add_target(struct taking *take, const struct hidden_entry *entry, str
 		return take_note(take, "'%s' leads to '%s', which the run needs: that stays visible", entry->path,
 				 resolved);
 	target.path = resolved;
+	target.node.mode = 0;
 	/* A rule about the worktree reaches outside it only for the user's own files: a checkout must not choose, by a
 	 * link, which program the pen lacks. */
 	if (entry->item && hidden->place == PLACE_WORKTREE &&
@@ -160,19 +156,29 @@ static int add_target(struct taking *take, const struct hidden_entry *entry, str
 
 int hidden_add(struct taking *take, const struct hidden_entry *entry)
 {
-	struct survey_node node = { 0 };
+	struct survey_node node = entry->node;
 	struct survey_hidden *hidden;
-	int r;
+	enum hidden_place place;
+	int r = 0, home;
 
 	if (entry->item ? policy_rule(take->policy, AXIS_READ, entry->path, NULL, NULL) == RULE_ALLOW
 			: take_is_allowed(take, AXIS_READ, entry->path))
 		return 0;
-	r = is_worth(take, entry, entry->is_missing ? -ENOENT : look_at(entry->path, &node), &node);
+	if (entry->is_missing)
+		r = -ENOENT;
+	else if (!node.mode)
+		r = look_at(entry->path, &node);
+	place = hidden_place_of(take->survey, entry->path, &home);
+	r = is_worth(take, entry, place, r, &node);
 	if (r <= 0)
 		return r;
-	hidden = append(take, entry, &node);
+	hidden = append(take, entry);
 	if (!hidden)
 		return err_oom(take->err);
+	hidden->node = node;
+	hidden->kind = kind_of(&node);
+	hidden->place = place;
+	hidden->home = home;
 	if (hidden->kind == HIDDEN_LINK)
 		return add_target(take, entry, hidden);
 	if (!entry->cut || hidden->kind != HIDDEN_FILE)
@@ -208,22 +214,11 @@ static int keep_name(struct taking *take, const struct found *found, const char 
 	return 0;
 }
 
-static bool holds_grant(const struct survey *survey, const char *path)
-{
-	for (size_t i = 0; i < survey->cache_count; i++)
-		if (path_is_in(survey->caches[i].tool, path))
-			return true;
-	for (size_t i = 0; i < survey->write_count; i++)
-		if (path_is_in(survey->writes[i].path, path))
-			return true;
-	return false;
-}
-
 /* The topmost missing name stands for what would lie in it. Where a cache is shown below it, the pen makes that directory
  * itself, in a layer of its own, in which nothing of the host's can appear: then there is nothing to hide. NULL: none. */
 static const char *missing_name(const struct taking *take, const struct found *found)
 {
-	return holds_grant(take->survey, found->path) ? NULL : found->path;
+	return strv_first_in(&take->granted, found->path) ? NULL : found->path;
 }
 
 static int each_row(struct taking *take, void *arg, const struct found *found)
@@ -235,6 +230,7 @@ static int each_row(struct taking *take, void *arg, const struct found *found)
 		.source = "built in",
 		.cut = *found->rest ? NULL : row->cut,
 		.is_missing = !found->exists,
+		.node = found->node,
 	};
 	int r;
 
@@ -322,16 +318,43 @@ static int add_variables(struct taking *take)
 		for (size_t k = 0; equals && k < tables_hidden_variable_count && r == 0; k++) {
 			const struct table_hidden_variable *row = &tables_hidden_variables[k];
 
-			if (!strncmp(row->variable, entry, length) && row->variable[length] == '\0')
+			if (row->variable[0] == entry[0] && !strncmp(row->variable, entry, length) && row->variable[length] == '\0')
 				r = add_variable(take, row, equals + 1);
 		}
 	}
 	return r;
 }
 
+/* Room for all that is usual, at once: nearly every row is kept, present or not. */
+static int make_room(struct taking *take)
+{
+	struct survey *survey = take->survey;
+	size_t n = survey->hidden_count + tables_hidden_count * survey->home_count;
+
+	survey->hidden = arena_grow(take->arena, survey->hidden, survey->hidden_count, n, sizeof(*survey->hidden),
+				    &survey->hidden_cap);
+	return survey->hidden ? 0 : err_oom(take->err);
+}
+
+static int collect_granted(struct taking *take)
+{
+	const struct survey *survey = take->survey;
+	int r = 0;
+
+	for (size_t i = 0; i < survey->cache_count && r == 0; i++)
+		r = strv_add(take->arena, &take->granted, survey->caches[i].tool);
+	for (size_t i = 0; i < survey->write_count && r == 0; i++)
+		r = strv_add(take->arena, &take->granted, survey->writes[i].path);
+	strv_sort_paths(&take->granted);
+	return r < 0 ? err_oom(take->err) : 0;
+}
+
 int take_hidden(struct taking *take)
 {
-	int r = 0;
+	int r = make_room(take);
+
+	if (r == 0)
+		r = collect_granted(take);
 
 	/* Literal rows first: where one and a wildcard name the same path, the literal one decides. */
 	for (int globs = 0; globs < 2; globs++)

@@ -92,17 +92,16 @@ static int listing_read(struct taking *take, struct listing *listing)
 	if (r == 0)
 		listing->errnum = errno;
 	closedir(dir);
-	if (listing->count > 1)
-		qsort(listing->names, listing->count, sizeof(*listing->names), compare_names);
 	return r;
 }
 
-const struct listing *look_listing(struct taking *take, const char *dir)
+struct listing *look_listing(struct taking *take, const char *dir)
 {
 	struct listing *listing;
 
-	if (take->last && !strcmp(take->last->dir, dir))
-		return take->last;
+	for (size_t i = 0; i < take->listing_count; i++)
+		if (take->listings[i].asked == dir)
+			return take->last = &take->listings[i];
 	for (size_t i = 0; i < take->listing_count; i++)
 		if (!strcmp(take->listings[i].dir, dir))
 			return take->last = &take->listings[i];
@@ -110,18 +109,22 @@ const struct listing *look_listing(struct taking *take, const char *dir)
 	if (!listing)
 		return NULL;
 	take->listings = listing - (take->listing_count - 1);
+	listing->asked = dir;
 	listing->dir = arena_strdup(take->arena, dir);
 	if (!listing->dir || listing_read(take, listing) < 0)
 		return NULL;
 	return take->last = listing;
 }
 
-const struct listing_name *look_name(const struct listing *listing, const char *name)
+const struct listing_name *look_name(struct listing *listing, const char *name)
 {
 	struct listing_name key = { .name = name };
 
 	if (listing->count == 0)
 		return NULL;
+	if (!listing->is_sorted)
+		qsort(listing->names, listing->count, sizeof(*listing->names), compare_names);
+	listing->is_sorted = true;
 	return bsearch(&key, listing->names, listing->count, sizeof(key), compare_names);
 }
 

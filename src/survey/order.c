@@ -15,34 +15,29 @@
 /* Both kinds of entry begin with their path: what is sorted is pointers to them. */
 struct ordered {
 	const char *const *entry;
+	size_t length; /* of the path */
 	size_t parent; /* index of the kept entry that holds this one, or SIZE_MAX */
 };
 
-/* Bytewise, with '/' below every other byte, so that /a/b follows /a before /a-c does. */
-static int compare_paths(const char *a, const char *b)
+static bool is_before(const struct ordered *a, const struct ordered *b)
 {
-	while (*a && *a == *b) {
-		a++;
-		b++;
-	}
-	if (*a == *b)
-		return 0;
-	if (*a == '\0' || *b == '\0')
-		return *a ? 1 : -1;
-	if (*a == '/' || *b == '/')
-		return *a == '/' ? -1 : 1;
-	return (unsigned char)*a < (unsigned char)*b ? -1 : 1;
+	return path_compare_n(*a->entry, a->length, *b->entry, b->length) < 0;
 }
 
-/* At the same path the one that was added first comes first, and stays. */
-static int compare_entries(const void *a, const void *b)
+/* A merge sort, since it keeps entries of the same path in the order in which they were added: the first one stays. Half
+ * of `room` holds what is merged. */
+static void sort(struct ordered *v, struct ordered *room, size_t n)
 {
-	const struct ordered *x = a, *y = b;
-	int order = compare_paths(*x->entry, *y->entry);
+	size_t half = n / 2, left = 0, right = half, i = 0;
 
-	if (order == 0)
-		order = x->entry < y->entry ? -1 : x->entry > y->entry;
-	return order;
+	if (n < 2)
+		return;
+	sort(v, room, half);
+	sort(v + half, room, n - half);
+	memcpy(room, v, half * sizeof(*v));
+	while (left < half && right < n)
+		v[i++] = is_before(&v[right], &room[left]) ? v[right++] : room[left++];
+	memcpy(v + i, room + left, (half - left) * sizeof(*v));
 }
 
 /* Something between the two is bound over the cover again, so what lies in it needs a cover of its own. */
@@ -65,7 +60,7 @@ static bool is_shown_again(const struct taking *take, const char *outer, const c
 /* Sorts n entries of `size` bytes and drops the superfluous ones. */
 static int order(struct taking *take, void *array, size_t size, size_t *count)
 {
-	struct ordered *sorted = calloc(*count + 1, sizeof(*sorted));
+	struct ordered *sorted = malloc((*count + *count / 2 + 1) * sizeof(*sorted));
 	char *copy = malloc(*count * size + 1);
 	size_t kept = 0;
 
@@ -74,9 +69,11 @@ static int order(struct taking *take, void *array, size_t size, size_t *count)
 		free(copy);
 		return *count == 0 ? 0 : err_oom(take->err);
 	}
-	for (size_t i = 0; i < *count; i++)
+	for (size_t i = 0; i < *count; i++) {
 		sorted[i].entry = (const char *const *)((char *)array + i * size);
-	qsort(sorted, *count, sizeof(*sorted), compare_entries);
+		sorted[i].length = strlen(*sorted[i].entry);
+	}
+	sort(sorted, sorted + *count, *count);
 	for (size_t i = 0; i < *count; i++) {
 		const char *path = *sorted[i].entry;
 		size_t parent = kept ? kept - 1 : SIZE_MAX;

@@ -19,11 +19,13 @@
 /* The names of one directory, read at once and sorted: cheaper than one lstat per row of the built-in lists. */
 struct listing {
 	const char *dir;
+	const char *asked; /* the pointer that it was first asked for by: most who ask again have the same */
 	struct listing_name {
 		const char *name;
 		unsigned char type; /* DT_*; DT_UNKNOWN where the file system does not say */
 	} *names;
 	size_t count, cap;
+	bool is_sorted; /* done when the first name is looked up: those that are only matched need no order */
 	int errnum; /* why it could not be read, or 0; then it is empty */
 };
 
@@ -35,9 +37,14 @@ struct taking {
 	bool has_allow_rules; /* there are `read` or `write` rules at all */
 	struct listing *listings;
 	size_t listing_count, listing_cap;
-	const struct listing *last; /* asked for last: rows of one directory follow each other */
+	struct listing *last; /* asked for last: rows of one directory follow each other */
 	struct strv listed; /* directories that many rows lie in: read at once (find.c) */
-	const char *base[TABLE_BASE_COUNT]; /* XDG directories that lie elsewhere, canonical */
+	struct base {
+		bool is_known;
+		const char *elsewhere; /* canonical, of an XDG directory that is not the usual one */
+		struct usual *usual;   /* the usual place in each home; find.c */
+	} base[TABLE_BASE_COUNT];
+	struct strv granted; /* sorted: caches and write paths, which the pen puts over a home */
 	struct strv globs;  /* names without a leading dot that rows of a home or of the worktree ask for */
 	struct pinfold_error *err;
 };
@@ -50,8 +57,8 @@ int look_at(const char *path, struct survey_node *ret);
 /* The listing of dir, read the first time it is asked for; NULL when out of memory. In a home and in the worktree names
  * that do not begin with a dot are only kept where a row asks for them, so that a directory with a hundred thousand
  * files costs no memory. */
-const struct listing *look_listing(struct taking *take, const char *dir);
-const struct listing_name *look_name(const struct listing *listing, const char *name);
+struct listing *look_listing(struct taking *take, const char *dir);
+const struct listing_name *look_name(struct listing *listing, const char *name);
 /* One step of a link: where `link` leads, its parent resolved, the last component not. -ELOOP and so on. */
 int look_link(struct taking *take, const char *link, char **ret);
 /* The value of a variable of the caller's, or NULL. */
@@ -69,9 +76,10 @@ void *take_grow(struct taking *take, void *array, size_t *count, size_t *cap, si
 
 struct found {
 	const char *path;  /* parent canonical; the row's last component, or the topmost one that is missing */
-	const char *rest;  /* what is missing below that: "" where path is the whole row */
+	const char *rest;  /* "" where path is the whole row; else what lies, or would lie, further below */
 	bool exists;
 	unsigned char type; /* DT_*, where it exists */
+	struct survey_node node; /* mode 0: not looked at, the directory's listing knew it */
 	struct strv links; /* links that were passed on the way */
 };
 
@@ -117,6 +125,7 @@ struct hidden_entry {
 	const char *cut;    /* the name for cut_settings, for a settings file that may be shown as a copy; else NULL */
 	const struct policy_item *item; /* the user's; NULL: built in */
 	bool is_missing;    /* known to be: no second look */
+	struct survey_node node; /* known, unless its mode is 0 */
 };
 
 /* Adds one entry and, for a link, where it leads. */

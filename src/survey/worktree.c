@@ -120,16 +120,21 @@ static bool touches_own(struct arena *arena, const char *path, const char *varia
 {
 	const char *base = getenv(variable);
 	char *spelling, *real;
+	int r;
 
 	if (base && base[0] == '/')
 		spelling = path_join(arena, base, "pinfold");
 	else if (home)
-		spelling = arena_printf(arena, "%s/%s/pinfold", home, below);
+		spelling = path_join(arena, home, below);
 	else
 		return false;
 	if (!spelling)
 		return true;
-	if (path_resolve(arena, spelling, &real, NULL) < 0)
+	if (base && base[0] == '/')
+		r = path_resolve(arena, spelling, &real, NULL);
+	else
+		r = path_resolve_below(arena, home, below, &real);
+	if (r < 0)
 		real = path_normal(arena, NULL, spelling);
 	spelling = path_normal(arena, NULL, spelling);
 	if (!real || !spelling)
@@ -146,8 +151,10 @@ static bool touches_configuration(const char *path, const char *home, const char
 	for (int i = 0; i < 2 && !touches; i++) {
 		const char *base = i == 0 ? home : account_home;
 
-		touches = touches_own(&arena, path, "XDG_CONFIG_HOME", base, ".config") ||
-			  touches_own(&arena, path, "XDG_STATE_HOME", base, ".local/state");
+		if (i > 0 && (!base || (home && strcmp(base, home) == 0)))
+			break;
+		touches = touches_own(&arena, path, "XDG_CONFIG_HOME", base, ".config/pinfold") ||
+			  touches_own(&arena, path, "XDG_STATE_HOME", base, ".local/state/pinfold");
 	}
 	arena_free(&arena);
 	return touches;
