@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a command leaves in the worktree for git outside to carry out.
+# shellcheck shell=bash disable=SC2154
+
+load ../lib
+
+@test "E030 hooks and git's configuration cannot be changed, and a commit works" {
+	new_repo
+	[ -e .git/hooks/pre-commit.sample ] || echo exit >.git/hooks/pre-commit.sample
+	local before
+	before=$(cat .git/config; ls -A .git/hooks; cat .git/hooks/*)
+	run pen -- sh -c 'echo "exit 1" >>.git/hooks/pre-commit.sample'
+	assert_status 2
+	run pen -- sh -c 'printf "[core]\n\tfsmonitor = touch marker\n" >>.git/config'
+	assert_status 2
+	try_denied 'EROFS|EACCES|EPERM' -- create "$WORK/.git/hooks/post-commit-@"
+	rm .git/hooks/post-commit-out
+	try_refused 'EROFS|EACCES|EPERM' -- mkdir "$WORK/.git/hooks/dir"
+	try_refused 'EROFS|EACCES|EPERM|EBUSY' -- unlink "$WORK/.git/config"
+	try_refused 'EROFS|EACCES|EPERM|EBUSY' -- rename "$WORK/.git/config" "$WORK/.git/other"
+	run pen -- git config core.fsmonitor 'touch marker'
+	[ "$status" -ne 0 ] || fail "git config passed: $output"
+	assert_equal "$(cat .git/config; ls -A .git/hooks; cat .git/hooks/*)" "$before"
+	allowed 'echo more >>file && git commit -q -a -m second && git switch -q -c other && git switch -q main'
+	git status --porcelain && refute_exists marker
+}
+
+@test "E010 a parent of what is protected cannot be renamed away" {
+	new_repo
+	mkdir .vscode
+	echo '{}' >.vscode/settings.json
+	local path
+	for path in .git .git/hooks .vscode; do
+		try rename "$WORK/$path" "$WORK/away" && mv away "$path"
+		try_refused 'EBUSY|EROFS|EACCES|EPERM|EXDEV' -- rename "$WORK/$path" "$WORK/away"
+	done
+	run pen -- sh -c 'mv .git away && cp -r away .git && echo "touch marker" >.git/hooks/pre-commit'
+	[ "$status" -ne 0 ] || fail "moved"
+	refute_exists away
+	refute_exists .git/hooks/pre-commit
+	# What nobody protects is the command's to move.
+	mkdir -p plain/hooks
+	try_allowed -- rename "$WORK/plain" "$WORK/plain-@"
+}
