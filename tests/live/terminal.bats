@@ -118,7 +118,7 @@ shell_on_pty() { run on_pty "$@" --send 'exit 0\n' -- env PS1='ready> ' bash --n
 	assert_status 0
 }
 
-@test "F125: a shell in the pen has job control of its own" {
+@test "F123: a shell in the pen has job control of its own" {
 	run on_pty --expect 'in> ' --send 'sleep 60\n' --foreground sleep --send '\x1a' --expect 'Stopped' --expect 'in> ' \
 		--send 'fg\n' --foreground sleep --send '\x03' --expect 'in> ' --send 'exit 5\n' -- \
 		"$PINFOLD" run -- env PS1='in> ' bash --norc --noprofile --noediting -i
