@@ -34,12 +34,13 @@ state() { stat -c '%a %u %g %s %Y' -- "$@"; }
 
 @test "E001 a FIFO that a process of the host reads" {
 	mkfifo -m 666 "$SCRATCH/pipe"
-	spawn sh -c "cat '$SCRATCH/pipe' >'$SCRATCH/read'; cat '$SCRATCH/pipe' >>'$SCRATCH/read'"
-	run sh -c "echo out >'$SCRATCH/pipe'"
+	spawn sh -c "exec cat '$SCRATCH/pipe' >'$SCRATCH/read'"
+	exec 9>"$SCRATCH/pipe" # the reader stays until the end
+	echo out >&9
 	wait_for test -s "$SCRATCH/read"
-	# Its next reader is there.
 	run timeout 5 "$PINFOLD" run -- "$ATTEMPT" append "$SCRATCH/pipe"
 	[[ $output == @(EACCES|EROFS|EPERM|ENXIO) ]] || fail "inside: $output"
+	exec 9>&-
 	assert_content "$SCRATCH/read" out
 }
 

@@ -87,8 +87,8 @@ shell_on_pty() { run on_pty "$@" --send 'exit 0\n' -- env PS1='ready> ' bash --n
 	# One that runs, and reads only after it has come to the foreground.
 	shell_on_pty --expect 'ready> ' --send '"$PINFOLD" run -- sh -c "sleep 0.4; cat; stty size" &\n' --expect 'ready> ' \
 		--sleep 0.2 --send 'fg\n' --foreground sh --send 'word\n' --expect 'word\r\nword\r\n' \
-		--send '\x1a' --expect 'Stopped' --expect 'ready> ' --send 'fg\n' --foreground sh --send '\x04' \
-		--expect '24 80' --expect 'ready> '
+		--send '\x1a' --expect 'Stopped' --expect 'ready> ' --sleep 0.1 --send 'fg\n' --foreground sh \
+		--send '\x04' --expect '24 80' --expect 'ready> '
 	assert_status 0
 }
 
