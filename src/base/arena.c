@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/limits.h"
 
+#ifndef MAP_POPULATE /* of Linux alone; without it a page comes when it is touched */
+#define MAP_POPULATE 0
+#endif
+
 enum {
-	BLOCK_BYTES = 16 * 1024,
+	BLOCK_BYTES = 64 * 1024, /* with the head of the block */
+	PAGE_BYTES = 4096,
 	GROW_LEAST = 8,
 };
 
@@ -26,16 +32,29 @@ static size_t aligned(size_t n)
 	return (n + mask) & ~mask;
 }
 
+/* Pages of the kernel are zero already, where calloc would write all of them once more; taken together they cost a tenth
+ * of one fault for each. */
+static struct arena_block *block_map(size_t bytes)
+{
+	struct arena_block *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+
+	if (block == MAP_FAILED)
+		return NULL;
+	block->size = bytes - sizeof(*block);
+	return block;
+}
+
 static struct arena_block *block_new(struct arena *arena, size_t need)
 {
-	size_t size = need > BLOCK_BYTES ? need : BLOCK_BYTES;
-	struct arena_block *block = calloc(1, sizeof(*block) + size);
+	const size_t usual = BLOCK_BYTES - sizeof(struct arena_block);
+	bool is_large = need > usual;
+	size_t bytes = is_large ? (sizeof(struct arena_block) + need + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : BLOCK_BYTES;
+	struct arena_block *block = block_map(bytes);
 
 	if (!block)
 		return NULL;
-	block->size = size;
 	/* A block of one large thing goes behind the head, so that the room left in the head is still used. */
-	if (arena->head && need > BLOCK_BYTES) {
+	if (arena->head && is_large) {
 		block->next = arena->head->next;
 		arena->head->next = block;
 	} else {
@@ -139,7 +158,7 @@ void arena_free(struct arena *arena)
 
 	for (struct arena_block *block = arena->head; block; block = next) {
 		next = block->next;
-		free(block);
+		munmap(block, sizeof(*block) + block->size);
 	}
 	*arena = (struct arena){ 0 };
 }

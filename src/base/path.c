@@ -91,15 +91,21 @@ char *path_join(struct arena *arena, const char *dir, const char *name)
 
 /* Thousands of pairs are compared for a plan. Nearly all have a long common part and differ, and nearly all of those
  * have no component that ends where `dir` does: that is asked first. */
+bool path_is_in_n(const char *path, size_t length, const char *dir, size_t dir_length)
+{
+	if (dir_length <= 1)
+		return true;
+	return length >= dir_length && (path[dir_length] == '/' || path[dir_length] == '\0') &&
+	       path[dir_length - 1] == dir[dir_length - 1] && memcmp(path, dir, dir_length) == 0;
+}
+
 const char *path_below(const char *path, const char *dir)
 {
-	size_t length = strlen(path), n = strlen(dir);
+	size_t n = strlen(dir);
 
-	if (n <= 1)
-		return path + 1;
-	if (length < n || (path[n] != '/' && path[n] != '\0') || path[n - 1] != dir[n - 1] || memcmp(path, dir, n) != 0)
+	if (!path_is_in_n(path, strlen(path), dir, n))
 		return NULL;
-	return path[n] ? path + n + 1 : path + n;
+	return n > 1 && path[n] ? path + n + 1 : path + n;
 }
 
 bool path_is_in(const char *path, const char *dir)

@@ -18,6 +18,8 @@ char *path_normal(struct arena *arena, const char *base, const char *path);
 char *path_join(struct arena *arena, const char *dir, const char *name); /* no doubled slash for dir "/" */
 /* path is dir or lies below it. Both normal. */
 bool path_is_in(const char *path, const char *dir);
+/* The same where the lengths are known. */
+bool path_is_in_n(const char *path, size_t length, const char *dir, size_t dir_length);
 /* path lies strictly below dir. */
 bool path_is_below(const char *path, const char *dir);
 /* The part of path below dir: "a/b" for /x/a/b in /x; "" for dir itself; NULL if it is not in dir. */

@@ -2,10 +2,7 @@
 #include "base/strv.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/path.h"
 
 int strv_add_owned(struct arena *arena, struct strv *list, char *s)
 {
@@ -35,32 +32,4 @@ bool strv_has(const struct strv *list, const char *s)
 			return true;
 	}
 	return false;
-}
-
-static int compare(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return path_compare(*x, *y);
-}
-
-void strv_sort_paths(struct strv *list)
-{
-	if (list->n > 1)
-		qsort(list->v, list->n, sizeof(*list->v), compare);
-}
-
-const char *strv_first_in(const struct strv *sorted, const char *path)
-{
-	size_t low = 0, high = sorted->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (path_compare(sorted->v[middle], path) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < sorted->n && path_is_in(sorted->v[low], path) ? sorted->v[low] : NULL;
 }

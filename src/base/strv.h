@@ -16,8 +16,5 @@ struct strv {
 int strv_add(struct arena *arena, struct strv *list, const char *s); /* copies s; 0 or -ENOMEM */
 int strv_add_owned(struct arena *arena, struct strv *list, char *s); /* keeps s, which may be NULL (→ -ENOMEM) */
 bool strv_has(const struct strv *list, const char *s);
-void strv_sort_paths(struct strv *list); /* as path_compare orders them */
-/* Of sorted paths the first that is `path` or lies below it; NULL: none. */
-const char *strv_first_in(const struct strv *sorted, const char *path);
 
 #endif

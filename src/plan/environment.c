@@ -41,13 +41,17 @@ struct variable {
 
 static bool matches(const char *pattern, const char *name, size_t length)
 {
-	const char *star = strchr(pattern, '*');
-	size_t before = star ? (size_t)(star - pattern) : strlen(pattern), after = star ? strlen(star + 1) : 0;
+	const char *end = name + length;
+	size_t after;
 
-	if (!star)
-		return before == length && !memcmp(pattern, name, length);
-	return before + after <= length && !memcmp(pattern, name, before) &&
-	       !memcmp(star + 1, name + length - after, after);
+	while (name < end && *pattern == *name) {
+		pattern++;
+		name++;
+	}
+	if (*pattern != '*')
+		return !*pattern && name == end;
+	after = strlen(++pattern);
+	return after <= (size_t)(end - name) && !memcmp(pattern, end - after, after);
 }
 
 /* The next pattern of this kind, from *i on, that begins with the letter; NULL at the end. */

@@ -205,19 +205,19 @@ static int make_room(struct pinfold_plan *plan)
 static int collect_granted(struct pinfold_plan *plan)
 {
 	const struct survey *survey = &plan->survey;
-	struct strv *list = &plan->granted;
+	struct path_set *set = &plan->granted;
 	struct arena *arena = &plan->arena;
-	int r = strv_add(arena, list, survey->worktree);
+	int r = path_set_add(arena, set, survey->worktree);
 
 	for (size_t i = 0; i < survey->write_count && r == 0; i++)
-		r = strv_add(arena, list, survey->writes[i].path);
+		r = path_set_add(arena, set, survey->writes[i].path);
 	for (size_t i = 0; i < survey->read_count && r == 0; i++)
-		r = strv_add(arena, list, survey->reads[i].path);
+		r = path_set_add(arena, set, survey->reads[i].path);
 	for (size_t i = 0; i < survey->socket_count && r == 0; i++)
-		r = strv_add(arena, list, survey->sockets[i].path);
+		r = path_set_add(arena, set, survey->sockets[i].path);
 	for (size_t i = 0; i < survey->cache_count && r == 0; i++)
-		r = strv_add(arena, list, survey->caches[i].tool);
-	strv_sort_paths(list);
+		r = path_set_add(arena, set, survey->caches[i].tool);
+	path_set_sort(set);
 	return r;
 }
 
@@ -249,7 +249,7 @@ bool plan_grants_below(const struct pinfold_plan *plan, const char *path)
 {
 	const struct survey *survey = &plan->survey;
 
-	if (!strv_first_in(&plan->granted, path))
+	if (!path_set_first_in(&plan->granted, path))
 		return false;
 	if (path_is_below(survey->worktree, path))
 		return true;
@@ -270,7 +270,7 @@ bool plan_grants_below(const struct pinfold_plan *plan, const char *path)
 
 bool plan_grants_in(const struct pinfold_plan *plan, const char *path)
 {
-	return strv_first_in(&plan->granted, path) != NULL;
+	return path_set_first_in(&plan->granted, path) != NULL;
 }
 
 const char *plan_writable_root(const struct pinfold_plan *plan, const char *path)

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/pathset.h"
 #include "base/strv.h"
 #include "host/host.h"
 #include "policy/policy.h"
@@ -150,7 +151,7 @@ struct pinfold_plan {
 	int *scratch; /* two descriptors a source, for enter, which may not allocate */
 	struct plan_op *ops;
 	size_t op_count, op_cap;
-	struct strv granted; /* sorted: the worktree and all that is bound over a home's cover */
+	struct path_set granted; /* sorted: the worktree and all that is bound over a home's cover */
 
 	uint64_t landlock_handled, landlock_scoped, landlock_net;
 	struct plan_landlock_rule *rules;

@@ -95,7 +95,7 @@ static bool glob_span(const char *g, const char *g_end, const char *n, const cha
 bool pattern_glob(const char *glob, const char *name)
 {
 	/* Most pairs differ in the first letter. */
-	if (*glob != *name && !strchr("*?[\\", *glob))
+	if (*glob != *name && *glob != '*' && *glob != '?' && *glob != '[' && *glob != '\\')
 		return false;
 	return glob_span(glob, glob + strlen(glob), name, name + strlen(name));
 }

@@ -53,6 +53,9 @@ int find_begin(struct taking *take)
 	const char *const dirs[] = { survey->worktree, survey->who.config_home, survey->who.data_home };
 	int r = collect_globs(take);
 
+	take->worktree_length = strlen(survey->worktree);
+	for (size_t i = 0; i < survey->home_count; i++)
+		take->home_length[i] = strlen(survey->home[i].path);
 	for (size_t i = 0; i < sizeof(dirs) / sizeof(dirs[0]) && r == 0; i++)
 		if (dirs[i])
 			r = strv_add(take->arena, &take->listed, dirs[i]);
@@ -90,9 +93,9 @@ static int type_at(struct taking *take, const char *dir, const char *name, struc
 	found->node.mode = 0;
 	if (is_listed(take, dir)) {
 		struct listing *listing = look_listing(take, dir);
-		const struct listing_name *entry = listing ? look_name(listing, name) : NULL;
+		const struct listing_name *entry = NULL;
 
-		if (!listing)
+		if (!listing || look_name(take, listing, name, &entry) < 0)
 			return -ENOMEM;
 		if (!entry && (listing->errnum == 0 || listing->errnum == ENOENT || listing->errnum == ENOTDIR))
 			return 0;

@@ -12,7 +12,6 @@
 #include "survey/take.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,21 +30,24 @@ static bool is_on_own_mount(const struct survey_home *home, const char *path)
 	return false;
 }
 
-enum hidden_place hidden_place_of(const struct survey *survey, const char *path, int *ret_home)
+static enum hidden_place place_of(const struct taking *take, const char *path, int *ret_home)
 {
-	int home = -1;
+	const struct survey *survey = take->survey;
+	size_t length = strlen(path), deepest = 0;
 
 	*ret_home = 0;
-	if (path_is_in(path, survey->worktree))
+	if (path_is_in_n(path, length, survey->worktree, take->worktree_length))
 		return PLACE_WORKTREE;
-	for (int i = 0; i < (int)survey->home_count; i++)
-		if (path_is_below(path, survey->home[i].path) &&
-		    (home < 0 || path_is_below(survey->home[i].path, survey->home[home].path)))
-			home = i;
-	if (home < 0 || is_on_own_mount(&survey->home[home], path))
-		return PLACE_ELSEWHERE;
-	*ret_home = home;
-	return PLACE_HOME;
+	for (size_t i = 0; i < survey->home_count; i++)
+		if (take->home_length[i] > deepest && length > take->home_length[i] &&
+		    path_is_in_n(path, length, survey->home[i].path, take->home_length[i])) {
+			*ret_home = (int)i;
+			deepest = take->home_length[i];
+		}
+	if (deepest && !is_on_own_mount(&survey->home[*ret_home], path))
+		return PLACE_HOME;
+	*ret_home = 0;
+	return PLACE_ELSEWHERE;
 }
 
 /* A path that the run needs cannot be where a link's hiding leads to: `~/.aws -> ~` must not take the home away. */
@@ -145,11 +147,11 @@ static int add_target(struct taking *take, const struct hidden_entry *entry, str
 	/* A rule about the worktree reaches outside it only for the user's own files: a checkout must not choose, by a
 	 * link, which program the pen lacks. */
 	if (entry->item && hidden->place == PLACE_WORKTREE &&
-	    hidden_place_of(take->survey, resolved, &home) == PLACE_ELSEWHERE)
+	    place_of(take, resolved, &home) == PLACE_ELSEWHERE)
 		return take_note(take, "'%s' leads to '%s', which is not hidden", entry->path, resolved);
 	target.is_missing = false;
 	r = look_at(resolved, &node);
-	if (r < 0 && hidden_place_of(take->survey, resolved, &home) != PLACE_HOME)
+	if (r < 0 && place_of(take, resolved, &home) != PLACE_HOME)
 		return 0;
 	return hidden_add(take, &target);
 }
@@ -168,7 +170,7 @@ int hidden_add(struct taking *take, const struct hidden_entry *entry)
 		r = -ENOENT;
 	else if (!node.mode)
 		r = look_at(entry->path, &node);
-	place = hidden_place_of(take->survey, entry->path, &home);
+	place = place_of(take, entry->path, &home);
 	r = is_worth(take, entry, place, r, &node);
 	if (r <= 0)
 		return r;
@@ -218,7 +220,7 @@ static int keep_name(struct taking *take, const struct found *found, const char 
  * itself, in a layer of its own, in which nothing of the host's can appear: then there is nothing to hide. NULL: none. */
 static const char *missing_name(const struct taking *take, const struct found *found)
 {
-	return strv_first_in(&take->granted, found->path) ? NULL : found->path;
+	return path_set_first_in(&take->granted, found->path) ? NULL : found->path;
 }
 
 static int each_row(struct taking *take, void *arg, const struct found *found)
@@ -283,7 +285,7 @@ static int add_value(struct taking *take, const struct table_hidden_variable *ro
 		return take_note(take, "%s names '%s', which the run needs: it stays visible", row->variable,
 				 entry.path);
 	if (look_at(entry.path, &node) < 0)
-		return hidden_place_of(take->survey, entry.path, &home) == PLACE_HOME ? hidden_add(take, &entry) : 0;
+		return place_of(take, entry.path, &home) == PLACE_HOME ? hidden_add(take, &entry) : 0;
 	/* HISTFILE=/dev/null means no history, not a secret. */
 	if (!S_ISREG(node.mode) && !S_ISDIR(node.mode) && !S_ISLNK(node.mode))
 		return 0;
@@ -342,10 +344,10 @@ static int collect_granted(struct taking *take)
 	int r = 0;
 
 	for (size_t i = 0; i < survey->cache_count && r == 0; i++)
-		r = strv_add(take->arena, &take->granted, survey->caches[i].tool);
+		r = path_set_add(take->arena, &take->granted, survey->caches[i].tool);
 	for (size_t i = 0; i < survey->write_count && r == 0; i++)
-		r = strv_add(take->arena, &take->granted, survey->writes[i].path);
-	strv_sort_paths(&take->granted);
+		r = path_set_add(take->arena, &take->granted, survey->writes[i].path);
+	path_set_sort(&take->granted);
 	return r < 0 ? err_oom(take->err) : 0;
 }
 

@@ -54,13 +54,6 @@ static bool is_wanted(const char *name, const struct strv *globs)
 	return false;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct listing_name *x = a, *y = b;
-
-	return strcmp(x->name, y->name);
-}
-
 static int listing_add(struct taking *take, struct listing *listing, const struct dirent *entry)
 {
 	struct listing_name *name;
@@ -116,16 +109,52 @@ struct listing *look_listing(struct taking *take, const char *dir)
 	return take->last = listing;
 }
 
-const struct listing_name *look_name(struct listing *listing, const char *name)
+/* FNV-1a. Whoever fills a directory with names of one hash makes his own runs slow. */
+static uint32_t hash_name(const char *name)
 {
-	struct listing_name key = { .name = name };
+	uint32_t hash = 2166136261U;
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * 16777619U;
+	return hash ^ hash >> 15;
+}
+
+/* The slot of the name, or the free one where it would be. */
+static size_t slot_of(const struct listing *listing, const char *name)
+{
+	size_t mask = listing->slot_count - 1, slot = hash_name(name) & mask;
+
+	while (listing->slots[slot] && strcmp(listing->names[listing->slots[slot] - 1].name, name) != 0)
+		slot = (slot + 1) & mask;
+	return slot;
+}
+
+/* At most half of them are taken. */
+static int make_slots(struct taking *take, struct listing *listing)
+{
+	listing->slot_count = 16;
+	while (listing->slot_count < 2 * listing->count)
+		listing->slot_count *= 2;
+	listing->slots = ARENA_ARRAY(take->arena, uint32_t, listing->slot_count);
+	if (!listing->slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < listing->count; i++)
+		listing->slots[slot_of(listing, listing->names[i].name)] = (uint32_t)i + 1;
+	return 0;
+}
+
+int look_name(struct taking *take, struct listing *listing, const char *name, const struct listing_name **ret)
+{
+	uint32_t found;
 
 	if (listing->count == 0)
-		return NULL;
-	if (!listing->is_sorted)
-		qsort(listing->names, listing->count, sizeof(*listing->names), compare_names);
-	listing->is_sorted = true;
-	return bsearch(&key, listing->names, listing->count, sizeof(key), compare_names);
+		return 0;
+	if (!listing->slots && make_slots(take, listing) < 0)
+		return -ENOMEM;
+	found = listing->slots[slot_of(listing, name)];
+	if (found)
+		*ret = &listing->names[found - 1];
+	return found > 0;
 }
 
 /* ---- links ---- */

@@ -14,14 +14,15 @@
 
 /* Both kinds of entry begin with their path: what is sorted is pointers to them. */
 struct ordered {
-	const char *const *entry;
+	const char *path;
 	size_t length; /* of the path */
+	size_t index;  /* of the entry */
 	size_t parent; /* index of the kept entry that holds this one, or SIZE_MAX */
 };
 
 static bool is_before(const struct ordered *a, const struct ordered *b)
 {
-	return path_compare_n(*a->entry, a->length, *b->entry, b->length) < 0;
+	return path_compare_n(a->path, a->length, b->path, b->length) < 0;
 }
 
 /* A merge sort, since it keeps entries of the same path in the order in which they were added: the first one stays. Half
@@ -34,6 +35,8 @@ static void sort(struct ordered *v, struct ordered *room, size_t n)
 		return;
 	sort(v, room, half);
 	sort(v + half, room, n - half);
+	if (!is_before(&v[half], &v[half - 1])) /* in order as they are */
+		return;
 	memcpy(room, v, half * sizeof(*v));
 	while (left < half && right < n)
 		v[i++] = is_before(&v[right], &room[left]) ? v[right++] : room[left++];
@@ -70,22 +73,22 @@ static int order(struct taking *take, void *array, size_t size, size_t *count)
 		return *count == 0 ? 0 : err_oom(take->err);
 	}
 	for (size_t i = 0; i < *count; i++) {
-		sorted[i].entry = (const char *const *)((char *)array + i * size);
-		sorted[i].length = strlen(*sorted[i].entry);
+		sorted[i].path = *(const char *const *)((char *)array + i * size);
+		sorted[i].length = strlen(sorted[i].path);
+		sorted[i].index = i;
 	}
 	sort(sorted, sorted + *count, *count);
 	for (size_t i = 0; i < *count; i++) {
-		const char *path = *sorted[i].entry;
-		size_t parent = kept ? kept - 1 : SIZE_MAX;
+		struct ordered entry = sorted[i];
 
-		while (parent != SIZE_MAX && !path_is_in(path, *sorted[parent].entry))
-			parent = sorted[parent].parent;
-		if (parent != SIZE_MAX && (!strcmp(path, *sorted[parent].entry) ||
-					   !is_shown_again(take, *sorted[parent].entry, path)))
+		entry.parent = kept ? kept - 1 : SIZE_MAX;
+		while (entry.parent != SIZE_MAX && !path_is_in(entry.path, sorted[entry.parent].path))
+			entry.parent = sorted[entry.parent].parent;
+		if (entry.parent != SIZE_MAX && (entry.length == sorted[entry.parent].length ||
+						 !is_shown_again(take, sorted[entry.parent].path, entry.path)))
 			continue;
-		memcpy(copy + kept * size, sorted[i].entry, size);
-		sorted[kept].entry = sorted[i].entry;
-		sorted[kept++].parent = parent;
+		memcpy(copy + kept * size, (char *)array + entry.index * size, size);
+		sorted[kept++] = entry;
 	}
 	memcpy(array, copy, kept * size);
 	*count = kept;

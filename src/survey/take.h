@@ -12,11 +12,12 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
+#include "base/pathset.h"
 #include "base/tables.h"
 #include "policy/pattern.h"
 #include "survey/survey.h"
 
-/* The names of one directory, read at once and sorted: cheaper than one lstat per row of the built-in lists. */
+/* The names of one directory, read at once: cheaper than one lstat per row of the built-in lists. */
 struct listing {
 	const char *dir;
 	const char *asked; /* the pointer that it was first asked for by: most who ask again have the same */
@@ -25,7 +26,8 @@ struct listing {
 		unsigned char type; /* DT_*; DT_UNKNOWN where the file system does not say */
 	} *names;
 	size_t count, cap;
-	bool is_sorted; /* done when the first name is looked up: those that are only matched need no order */
+	uint32_t *slots; /* index + 1 of a name, by its hash; made when the first name is looked up */
+	size_t slot_count;
 	int errnum; /* why it could not be read, or 0; then it is empty */
 };
 
@@ -38,13 +40,14 @@ struct taking {
 	struct listing *listings;
 	size_t listing_count, listing_cap;
 	struct listing *last; /* asked for last: rows of one directory follow each other */
+	size_t worktree_length, home_length[2]; /* of the survey's paths */
 	struct strv listed; /* directories that many rows lie in: read at once (find.c) */
 	struct base {
 		bool is_known;
 		const char *elsewhere; /* canonical, of an XDG directory that is not the usual one */
 		struct usual *usual;   /* the usual place in each home; find.c */
 	} base[TABLE_BASE_COUNT];
-	struct strv granted; /* sorted: caches and write paths, which the pen puts over a home */
+	struct path_set granted; /* sorted: caches and write paths, which the pen puts over a home */
 	struct strv globs;  /* names without a leading dot that rows of a home or of the worktree ask for */
 	struct pinfold_error *err;
 };
@@ -58,7 +61,8 @@ int look_at(const char *path, struct survey_node *ret);
  * that do not begin with a dot are only kept where a row asks for them, so that a directory with a hundred thousand
  * files costs no memory. */
 struct listing *look_listing(struct taking *take, const char *dir);
-const struct listing_name *look_name(struct listing *listing, const char *name);
+/* 1 with *ret, 0: no such name, or -ENOMEM. */
+int look_name(struct taking *take, struct listing *listing, const char *name, const struct listing_name **ret);
 /* One step of a link: where `link` leads, its parent resolved, the last component not. -ELOOP and so on. */
 int look_link(struct taking *take, const char *link, char **ret);
 /* The value of a variable of the caller's, or NULL. */
@@ -130,7 +134,6 @@ struct hidden_entry {
 
 /* Adds one entry and, for a link, where it leads. */
 int hidden_add(struct taking *take, const struct hidden_entry *entry);
-enum hidden_place hidden_place_of(const struct survey *survey, const char *path, int *ret_home);
 /* The same for a protected path of the worktree. */
 int protect_add(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent);
 /* The user's rule on exactly this path (or a more specific one) that allows it. */
