@@ -313,12 +313,14 @@ bool plan_shows(const struct pinfold_plan *plan, const char *path)
 {
 	const struct survey *survey = &plan->survey;
 	size_t shown = path_is_in(path, survey->worktree) ? path_depth(survey->worktree) + 1 : 0, hidden = 0;
+	size_t length = strlen(path);
 
 	shown = deepest_grant(survey->writes, survey->write_count, path, shown);
 	shown = deepest_grant(survey->reads, survey->read_count, path, shown);
 	shown = deepest_grant(survey->tools, survey->tool_count, path, shown);
 	for (size_t i = 0; i < survey->hidden_count; i++)
-		if (path_is_in(path, survey->hidden[i].path) && path_depth(survey->hidden[i].path) >= hidden)
+		if (path_is_in_n(path, length, survey->hidden[i].path, strlen(survey->hidden[i].path)) &&
+		    path_depth(survey->hidden[i].path) >= hidden)
 			hidden = path_depth(survey->hidden[i].path) + 1;
 	if (shown || hidden)
 		return shown > hidden;

@@ -25,6 +25,11 @@ static bool is_before(const struct ordered *a, const struct ordered *b)
 	return path_compare_n(a->path, a->length, b->path, b->length) < 0;
 }
 
+static bool is_in(const struct ordered *entry, const struct ordered *dir)
+{
+	return path_is_in_n(entry->path, entry->length, dir->path, dir->length);
+}
+
 /* A merge sort, since it keeps entries of the same path in the order in which they were added: the first one stays. Half
  * of `room` holds what is merged. */
 static void sort(struct ordered *v, struct ordered *room, size_t n)
@@ -82,7 +87,7 @@ static int order(struct taking *take, void *array, size_t size, size_t *count)
 		struct ordered entry = sorted[i];
 
 		entry.parent = kept ? kept - 1 : SIZE_MAX;
-		while (entry.parent != SIZE_MAX && !path_is_in(entry.path, sorted[entry.parent].path))
+		while (entry.parent != SIZE_MAX && !is_in(&entry, &sorted[entry.parent]))
 			entry.parent = sorted[entry.parent].parent;
 		if (entry.parent != SIZE_MAX && (entry.length == sorted[entry.parent].length ||
 						 !is_shown_again(take, sorted[entry.parent].path, entry.path)))
@@ -98,13 +103,12 @@ static int order(struct taking *take, void *array, size_t size, size_t *count)
 }
 
 /* A worktree below a built-in secret directory is the user's wish, and only it is shown there. A rule of the user's
- * that takes the worktree or the working directory away is a contradiction: the command must not run elsewhere. */
+ * that takes the worktree or the working directory away is a contradiction: the command must not run elsewhere. (What is
+ * needed lies in what is hidden.) */
 static bool is_conflict(const struct taking *take, const struct survey_hidden *hidden, const char *needed)
 {
 	const struct survey *survey = take->survey;
 
-	if (!path_is_in(needed, hidden->path))
-		return false;
 	if (policy_rule(take->policy, AXIS_READ, needed, NULL, NULL) == RULE_ALLOW)
 		return false;
 	if (strcmp(hidden->source, "built in") != 0)
@@ -117,13 +121,17 @@ static int check_needed(struct taking *take)
 	const struct survey *survey = take->survey;
 	const char *const needed[] = { survey->cwd, survey->worktree };
 	static const char *const words[] = { "working directory", "worktree" };
+	const size_t lengths[] = { strlen(survey->cwd), strlen(survey->worktree) };
 
-	for (size_t i = 0; i < survey->hidden_count; i++)
+	for (size_t i = 0; i < survey->hidden_count; i++) {
+		const struct survey_hidden *hidden = &survey->hidden[i];
+		size_t length = strlen(hidden->path);
+
 		for (size_t k = 0; k < 2; k++) {
-			const struct survey_hidden *hidden = &survey->hidden[i];
 			int r;
 
-			if (!is_conflict(take, hidden, needed[k]))
+			if (!path_is_in_n(needed[k], lengths[k], hidden->path, length) ||
+			    !is_conflict(take, hidden, needed[k]))
 				continue;
 			r = err_say(take->err, PINFOLD_REFUSED, EPERM, "the %s '%s' would be hidden by '%s' (%s)",
 				    words[k], needed[k], hidden->rule, hidden->source);
@@ -132,6 +140,7 @@ static int check_needed(struct taking *take)
 				 path_is_in(survey->worktree, hidden->path) ? survey->worktree : needed[k]);
 			return r;
 		}
+	}
 	return 0;
 }
 
