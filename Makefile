@@ -37,7 +37,8 @@ test-all:
 	tests/run all
 
 bench: build
-	bench/run
+	$(CC) -O2 -D_GNU_SOURCE -o $(BUILD)/bench-spawn bench/spawn.c
+	bench/run --write
 
 fuzz:
 	tools/setup test

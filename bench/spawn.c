@@ -100,6 +100,7 @@ int main(int argc, char **argv)
 	n = read_contenders(contenders, rounds, argv + 2);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+	posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
 	srandom(1);
 	for (size_t i = 0; i < n; i++) { /* warm */
 		order[i] = i;
