@@ -337,6 +337,10 @@ def tables(data):
     out.append("const char tables_variables_initial[] =")
     out.extend(f"\t{c_string(initials[i:i + 100])}" for i in range(0, len(initials), 100))
     out[-1] += ";"
+    kinds = [initials[begin:end] for begin, end in zip(first, first[1:])]
+    out.append("const uint64_t tables_variables_letters[VARIABLE_KIND_COUNT] = {")
+    out.extend(f"\tUINT64_C({sum(1 << (ord(c) & 63) for c in set(kind)):#x})," for kind in kinds)
+    out.append("};")
     out.append("const unsigned short tables_variables_first[VARIABLE_KIND_COUNT + 1] = {")
     out.append("\t" + ", ".join(str(n) for n in first))
     out.append("};")

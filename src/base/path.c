@@ -155,15 +155,28 @@ static uint64_t eight_bytes(const char *p)
 	return word;
 }
 
-/* Eight bytes at a time, since what is sorted has its beginning in common: the home, the worktree. */
-int path_compare_n(const char *a, size_t a_length, const char *b, size_t b_length)
+/* Of n bytes, how many are the same before the first that differs. Eight at a time, since what is sorted has its beginning
+ * in common: the home, the worktree. */
+static size_t common_length(const char *a, const char *b, size_t n)
 {
-	size_t n = a_length < b_length ? a_length : b_length, i = 0;
+	const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+	size_t i = 0;
 
-	while (i + sizeof(uint64_t) <= n && eight_bytes(a + i) == eight_bytes(b + i))
-		i += sizeof(uint64_t);
+	for (; i + sizeof(uint64_t) <= n; i += sizeof(uint64_t)) {
+		uint64_t differ = eight_bytes(a + i) ^ eight_bytes(b + i);
+
+		if (differ)
+			return i + (size_t)(is_little ? __builtin_ctzll(differ) : __builtin_clzll(differ)) / 8;
+	}
 	while (i < n && a[i] == b[i])
 		i++;
+	return i;
+}
+
+int path_compare_n(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t n = a_length < b_length ? a_length : b_length, i = common_length(a, b, n);
+
 	if (i == n)
 		return (a_length > n) - (b_length > n);
 	if (a[i] == '/' || b[i] == '/')

@@ -7,6 +7,18 @@
 
 #include "base/path.h"
 
+static uint32_t letter_bit(char c)
+{
+	return UINT32_C(1) << (c & 31);
+}
+
+static void note_ends(struct path_set *set, const char *path)
+{
+	for (size_t i = 1; i < PATH_SET_ENDS && path[i - 1]; i++)
+		if (path[i] == '/' || path[i] == '\0')
+			set->ends[i] |= letter_bit(path[i - 1]);
+}
+
 int path_set_add(struct arena *arena, struct path_set *set, const char *path)
 {
 	struct path_text *v = arena_grow(arena, set->v, set->n, set->n + 1, sizeof(*v), &set->cap);
@@ -15,6 +27,7 @@ int path_set_add(struct arena *arena, struct path_set *set, const char *path)
 		return -ENOMEM;
 	set->v = v;
 	v[set->n++] = (struct path_text){ path, strlen(path) };
+	note_ends(set, path);
 	return 0;
 }
 
@@ -35,7 +48,10 @@ void path_set_sort(struct path_set *set)
 const char *path_set_first_in(const struct path_set *sorted, const char *path)
 {
 	size_t low = 0, high = sorted->n, length = strlen(path);
+	const struct path_text *found;
 
+	if (length > 1 && length < PATH_SET_ENDS && !(sorted->ends[length] & letter_bit(path[length - 1])))
+		return NULL;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct path_text *at = &sorted->v[middle];
@@ -45,5 +61,6 @@ const char *path_set_first_in(const struct path_set *sorted, const char *path)
 		else
 			high = middle;
 	}
-	return low < sorted->n && path_is_in(sorted->v[low].text, path) ? sorted->v[low].text : NULL;
+	found = &sorted->v[low];
+	return low < sorted->n && path_is_in_n(found->text, found->length, path, length) ? found->text : NULL;
 }

@@ -3,7 +3,11 @@
 #ifndef BASE_PATHSET_H
 #define BASE_PATHSET_H
 
+#include <stdint.h>
+
 #include "base/arena.h"
+
+enum { PATH_SET_ENDS = 192 }; /* what is longer is searched for */
 
 struct path_set {
 	struct path_text {
@@ -11,6 +15,8 @@ struct path_set {
 		size_t length;
 	} *v;
 	size_t n, cap;
+	/* Where components end in them, and with which letters (modulo 32): most of what is asked about ends nowhere there. */
+	uint32_t ends[PATH_SET_ENDS];
 };
 
 int path_set_add(struct arena *arena, struct path_set *set, const char *path); /* keeps path; 0 or -ENOMEM */

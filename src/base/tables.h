@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Where a path of a table begins. */
 enum table_base {
@@ -126,6 +127,8 @@ extern const size_t tables_protected_count;
 /* The patterns of kind k: tables_variables[first[k]] up to, not including, [first[k + 1]]. */
 extern const char *const tables_variables[];
 extern const char tables_variables_initial[]; /* first letters, for memchr: a look at every row is too slow */
+/* The set of them for each kind: bit (letter & 63), which no two of A-Z, 0-9, '_' and '*' share. */
+extern const uint64_t tables_variables_letters[VARIABLE_KIND_COUNT];
 extern const unsigned short tables_variables_first[VARIABLE_KIND_COUNT + 1];
 extern const struct table_key_shape tables_key_shapes[];
 extern const size_t tables_key_shape_count;

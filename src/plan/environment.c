@@ -71,6 +71,8 @@ static bool find_with(enum table_variable_kind kind, char letter, const struct v
 	size_t i = tables_variables_first[kind];
 	const char *pattern;
 
+	if (!(tables_variables_letters[kind] >> (letter & 63) & 1))
+		return false;
 	while ((pattern = next(kind, letter, &i)))
 		if (matches(pattern, variable->name, variable->name_length))
 			return true;

@@ -75,16 +75,17 @@ static bool remember(struct layout *layout, const char *inside)
 
 static void make_parents(struct layout *layout, const char *inside, unsigned mode)
 {
-	const char *last = strrchr(inside, '/');
-	size_t length = last ? (size_t)(last - inside) : 0;
+	size_t known = layout->parent_length;
 
-	if (!last || (layout->parent && length == layout->parent_length && !memcmp(inside, layout->parent, length)))
+	if (known && !strncmp(inside, layout->parent, known) && inside[known] == '/' && !strchr(inside + known + 1, '/'))
 		return;
 	layout->parent = inside;
-	layout->parent_length = length;
+	layout->parent_length = 0;
 	for (const char *slash = strchr(inside, '/'); slash; slash = strchr(slash + 1, '/')) {
-		char *parent = arena_strndup(&layout->plan->arena, inside, (size_t)(slash - inside));
+		size_t length = (size_t)(slash - inside);
+		char *parent = arena_strndup(&layout->plan->arena, inside, length);
 
+		layout->parent_length = length;
 		if (remember(layout, parent))
 			layout_op(layout, OP_DIRECTORY, parent)->mode = mode;
 	}

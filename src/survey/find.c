@@ -149,10 +149,12 @@ static const char *join_step(struct taking *take, const char *dir, const char *b
  * -ENOTDIR: nothing can be below. */
 static int find_step(struct taking *take, const char **dir, const char *below, struct found *found)
 {
-	size_t length = (size_t)(strchrnul(below, '/') - below);
 	const char *name;
+	size_t length = 0;
 	int r;
 
+	while (below[length] && below[length] != '/')
+		length++;
 	found->path = join_step(take, *dir, below, length, &name);
 	if (!found->path)
 		return -ENOMEM;
