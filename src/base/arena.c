@@ -14,7 +14,8 @@
 #endif
 
 enum {
-	BLOCK_BYTES = 64 * 1024, /* with the head of the block */
+	FIRST_BYTES = 8 * 1024, /* with the head of the block: many arenas hold a few paths */
+	BLOCK_BYTES = 64 * 1024,
 	PAGE_BYTES = 4096,
 	GROW_LEAST = 8,
 };
@@ -46,10 +47,9 @@ static struct arena_block *block_map(size_t bytes)
 
 static struct arena_block *block_new(struct arena *arena, size_t need)
 {
-	const size_t usual = BLOCK_BYTES - sizeof(struct arena_block);
-	bool is_large = need > usual;
-	size_t bytes = is_large ? (sizeof(struct arena_block) + need + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : BLOCK_BYTES;
-	struct arena_block *block = block_map(bytes);
+	size_t usual = arena->head ? BLOCK_BYTES : FIRST_BYTES, whole = sizeof(struct arena_block) + need;
+	bool is_large = whole > usual;
+	struct arena_block *block = block_map(is_large ? (whole + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES : usual);
 
 	if (!block)
 		return NULL;

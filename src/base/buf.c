@@ -13,7 +13,7 @@
 
 enum {
 	GROW_LEAST = 256,
-	READ_CHUNK = 16 * 1024,
+	READ_CHUNK = 4000, /* most files are smaller; the room for a second one then fits in two pages */
 };
 
 /* Room for `more` bytes and the NUL after them. False, with the error stuck, where there is none. */
