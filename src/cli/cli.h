@@ -90,6 +90,8 @@ struct session {
 };
 
 /* Changes to the directory, makes the policy of the request and loads it. session_close in any case. */
+/* NULL: stays. Comes first, whatever its place: paths of other options are relative to it, as with git and make. */
+int change_directory(const char *directory, struct pinfold_error *err);
 int session_open(struct session *session, const struct request *request, struct pinfold_error *err);
 int session_plan(struct session *session, char *const argv[], bool is_preview, struct pinfold_error *err);
 void session_close(struct session *session);
@@ -100,6 +102,7 @@ int descriptor_of(const char *text);
 
 struct record_file {
 	int fd; /* -1: none is asked for */
+	const char *target;
 	bool is_ours;
 };
 

@@ -69,6 +69,8 @@ static int unknown_command(const char *word)
 		best = nearest(word, best, &least, command->name);
 	if (best)
 		usage_hint(&error, "did you mean 'pinfold %s'?", best);
+	else if (word[0] == '-')
+		usage_hint(&error, "options come after the command: pinfold run [OPTION...] [--] COMMAND [ARG...]");
 	else
 		usage_hint(&error, "'pinfold help' names the commands; to run one: pinfold run -- %.64s", word);
 	return say_error(&error);

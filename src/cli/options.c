@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Options: those of the policy come from the library's table, the command line's own stand here. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ static struct option alias_option(const struct pinfold_key *key)
 		.fixed = key->alias_word,
 		.where = IN_POLICY,
 		.own = -1,
+		.no_word = key->builtin,
 		.key = key->name,
 	};
 }
@@ -144,9 +146,11 @@ static int take_pass_fd(struct request *request, const char *text, struct pinfol
 	errno = 0;
 	fd = strtol(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || fd > INT_MAX)
-		return usage_error(err, "--pass-fd: '%.64s' is no descriptor", text);
+		return usage_error(err, "option '--pass-fd': '%.64s' is no descriptor", text);
+	if (fcntl((int)fd, F_GETFD) < 0)
+		return usage_error(err, "option '--pass-fd': descriptor %ld is not open", fd);
 	if (request->pass_fd_count == CLI_PASS_FDS)
-		return usage_error(err, "--pass-fd: more than %d descriptors", CLI_PASS_FDS);
+		return usage_error(err, "option '--pass-fd': more than %d descriptors", CLI_PASS_FDS);
 	request->pass_fds[request->pass_fd_count++] = (int)fd;
 	return 0;
 }

@@ -23,16 +23,26 @@ static int fail(struct pinfold_error *err, int errnum, const char *operation, co
 	return -errnum;
 }
 
+/* The command must not find it open: it could forge what happened to it. So its own three descriptors are refused. */
 static int open_descriptor(struct record_file *file, int fd, const char *target, struct pinfold_error *err)
 {
 	int flags = fd >= 0 ? fcntl(fd, F_GETFD) : -1;
+	int access = fd >= 0 ? fcntl(fd, F_GETFL) : -1;
 
 	if (fd < 0)
-		return usage_error(err, "--record: '%.64s' is no descriptor", target);
-	/* The command must not find it open. */
-	if (flags < 0 || fcntl(fd, F_SETFD, flags | FD_CLOEXEC) < 0)
+		return usage_error(err, "option '--record': '%.64s' is no descriptor", target);
+	if (fd <= STDERR_FILENO) {
+		usage_error(err, "option '--record': descriptor %d is the command's own", fd);
+		usage_hint(err, "name another one: pinfold run --record fd:4 -- COMMAND 4>FILE");
+		return -EINVAL;
+	}
+	if (flags < 0 || access < 0)
+		return usage_error(err, "option '--record': descriptor %d is not open", fd);
+	if ((access & O_ACCMODE) == O_RDONLY)
+		return usage_error(err, "option '--record': descriptor %d is not open for writing", fd);
+	if (fcntl(fd, F_SETFD, flags | FD_CLOEXEC) < 0)
 		return fail(err, errno, "write to", target);
-	*file = (struct record_file){ .fd = fd };
+	*file = (struct record_file){ .fd = fd, .target = target };
 	return 0;
 }
 
@@ -42,7 +52,7 @@ static int check_place(const struct pinfold_plan *plan, const char *target, stru
 
 	if (r <= 0)
 		return r;
-	usage_error(err, "--record: the command could write to '%.512s'", target);
+	usage_error(err, "option '--record': the command could write to '%.512s'", target);
 	usage_hint(err, "keep records outside the worktree and every other writable path");
 	return -EINVAL;
 }
@@ -56,6 +66,8 @@ int record_open(struct record_file *file, const char *target, const struct pinfo
 	*file = (struct record_file){ .fd = -1 };
 	if (!target)
 		return 0;
+	if (!*target)
+		return usage_error(err, "option '--record': the path is empty");
 	fd = descriptor_of(target);
 	if (fd != -1)
 		return open_descriptor(file, fd, target, err);
@@ -64,13 +76,15 @@ int record_open(struct record_file *file, const char *target, const struct pinfo
 		return r;
 	/* Not truncated yet: the last record stays until this one is there. A FIFO must not make us wait. */
 	fd = open(target, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	if (fd < 0 && errno == ELOOP)
+		return usage_error(err, "option '--record': '%.512s' is a symbolic link, which is not followed", target);
 	if (fd < 0)
 		return fail(err, errno, "open", target);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		close(fd);
-		return usage_error(err, "--record: '%.512s' is no regular file", target);
+		return usage_error(err, "option '--record': '%.512s' is no regular file", target);
 	}
-	*file = (struct record_file){ .fd = fd, .is_ours = true };
+	*file = (struct record_file){ .fd = fd, .target = target, .is_ours = true };
 	return 0;
 }
 
@@ -101,7 +115,7 @@ int record_write(struct record_file *file, const struct pinfold_outcome *outcome
 		return r;
 	r = file->is_ours && ftruncate(file->fd, 0) < 0 ? -errno : write_all(file->fd, text, strlen(text));
 	free(text);
-	return r < 0 ? fail(err, -r, "write", "the record") : 0;
+	return r < 0 ? fail(err, -r, "write to", file->target) : 0;
 }
 
 void record_close(struct record_file *file)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `pinfold run`: one command in the pen. A run that works prints nothing. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,6 +66,22 @@ static void say_late(struct session *session, const struct request *request, con
 			say_guarantee(&guarantee);
 }
 
+/* The line of the hint is for the directory that the user is in. */
+static void name_directory(struct pinfold_error *err, const char *directory)
+{
+	static const char run[] = "pinfold run ";
+	struct pinfold_error before = *err;
+	const char *line = strstr(before.hint, run);
+	const char *quote;
+
+	if (!directory || !line || strchr(directory, '\''))
+		return;
+	line += sizeof(run) - 1;
+	quote = directory[strcspn(directory, " \t\n\"\\$`&|;<>()*?[]#~!{}")] ? "'" : "";
+	snprintf(err->hint, sizeof(err->hint), "%.*s-C %s%s%s %s", (int)(line - before.hint), before.hint, quote, directory,
+		 quote, line);
+}
+
 static void say_outcome(const struct request *request, const struct pinfold_outcome *outcome)
 {
 	const struct pinfold_error *error = pinfold_outcome_error(outcome);
@@ -75,6 +92,7 @@ static void say_outcome(const struct request *request, const struct pinfold_outc
 	if (!error)
 		return;
 	quiet = *error;
+	name_directory(&quiet, request->directory);
 	if (request->is_quiet)
 		quiet.hint[0] = '\0';
 	say_error(&quiet);
@@ -125,7 +143,10 @@ static int print_plan(const struct request *request, struct session *session)
 		return say_error(&second);
 	if (print_text(text) != EXIT_YES)
 		return EXIT_REFUSED;
-	return refused < 0 ? say_error(&error) : EXIT_YES;
+	if (refused == 0)
+		return EXIT_YES;
+	name_directory(&error, request->directory);
+	return say_error(&error);
 }
 
 /* ---- the run --------------------------------------------------------------------------------------------------- */
@@ -161,6 +182,8 @@ static int check_request(const struct request *request, struct pinfold_error *er
 	}
 	if (request->is_json && !request->is_plan)
 		return usage_error(err, "--json belongs to --plan; --record writes what happened");
+	if (request->is_plan && request->record)
+		return usage_error(err, "--plan runs nothing that --record could tell");
 	return 0;
 }
 

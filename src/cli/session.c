@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* From the words of a command line to a loaded policy, a host and a plan. */
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,11 +29,13 @@ static int out_of_memory(struct pinfold_error *err)
 	return -ENOMEM;
 }
 
-/* The directory comes first, whatever its place: paths of other options are relative to it, as with git and make. */
-static int change_directory(const char *directory, struct pinfold_error *err)
+int change_directory(const char *directory, struct pinfold_error *err)
 {
-	int r = !directory || chdir(directory) == 0 ? 0 : -errno;
+	int r;
 
+	if (directory && !*directory)
+		return usage_error(err, "option '-C': the path is empty");
+	r = !directory || chdir(directory) == 0 ? 0 : -errno;
 	if (r < 0) {
 		*err = (struct pinfold_error){ .code = PINFOLD_USAGE, .errnum = -r };
 		snprintf(err->operation, sizeof(err->operation), "change to");
@@ -47,8 +50,12 @@ static int set_config(struct pinfold_policy *policy, const char *config, struct 
 
 	if (!config)
 		return 0;
+	if (!*config)
+		return usage_error(err, "option '--config': the path is empty");
 	if (fd == -2)
-		return usage_error(err, "--config: '%.64s' is no descriptor", config);
+		return usage_error(err, "option '--config': '%.64s' is no descriptor", config);
+	if (fd >= 0 && fcntl(fd, F_GETFD) < 0)
+		return usage_error(err, "option '--config': descriptor %d is not open", fd);
 	return fd >= 0 ? pinfold_policy_config_fd(policy, fd, err) : pinfold_policy_config_file(policy, config, err);
 }
 

@@ -24,6 +24,14 @@ static int inside(const struct request *request, const char *value)
 	return confined ? EXIT_YES : EXIT_NO;
 }
 
+/* Of what a run here would have, without the line that tells the command inside that it is confined. */
+static const char *without_verdict(const char *text)
+{
+	static const char verdict[] = "confined: yes\n";
+
+	return strncmp(text, verdict, sizeof(verdict) - 1) == 0 ? text + sizeof(verdict) - 1 : text;
+}
+
 static int print_outside(const struct request *request, const struct pinfold_plan *plan, struct pinfold_error *err)
 {
 	bool is_refused = pinfold_plan_refusal(plan, err) < 0;
@@ -35,7 +43,8 @@ static int print_outside(const struct request *request, const struct pinfold_pla
 		printf("{\"confined\":false,\"refused\":%s,\"run\":%.*s}\n", is_refused ? "true" : "false",
 		       (int)strcspn(text, "\n"), text);
 	else
-		printf("not confined; a run here %s:\n%s", is_refused ? "would be refused" : "would have", text);
+		printf("not confined; a run here %s:\n%s", is_refused ? "would be refused" : "would have",
+		       without_verdict(text));
 	free(text);
 	return print_end() == EXIT_YES ? EXIT_NO : EXIT_REFUSED;
 }

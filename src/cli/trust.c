@@ -2,9 +2,6 @@
 /* `pinfold trust`: the user's word that a project's file may loosen, too. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-#include <errno.h>
-#include <string.h>
 
 #include "cli/cli.h"
 
@@ -14,9 +11,8 @@ static int trust(const struct request *request, struct pinfold_error *err)
 
 	if (request->rest[0] && request->rest[1])
 		return usage_error(err, "trust: one file at a time");
-	if (request->directory && chdir(request->directory) < 0)
-		return usage_error(err, "cannot change to '%.512s': %s", request->directory, strerror(errno));
-	if (pinfold_trust(request->rest[0], &path, err) < 0)
+	if (change_directory(request->directory, err) < 0 ||
+	    pinfold_trust(request->rest[0], &path, err) < 0)
 		return -1;
 	say("'%s' may loosen now, as long as it stays as it is", path);
 	free(path);

@@ -68,6 +68,8 @@ static int execute_candidates(const struct pinfold_plan *plan, const char **ret_
 			execve(plan->shell_argv[0], plan->shell_argv, plan->environment.v);
 		}
 		error_here = errno;
+		if (error_here == ENOENT && access(path, F_OK) == 0)
+			*ret_path = path;
 		if (error_here == ENOENT || error_here == ENOTDIR ||
 		    (error_here == EACCES && plan->candidates.n > 1 && access(path, F_OK) < 0))
 			continue;
@@ -94,7 +96,10 @@ _Noreturn void command_execute(struct enter *enter)
 		sigprocmask(SIG_SETMASK, &enter->command_mask, NULL);
 		error = execute_candidates(plan, &path);
 	}
-	err_sys(&err, error == ENOENT ? PINFOLD_NOT_FOUND : PINFOLD_NOT_EXECUTABLE, error, "execute", path);
+	err_sys(&err, error == ENOENT ? PINFOLD_NOT_FOUND : PINFOLD_NOT_EXECUTABLE, error, *path ? "execute" : "execute ''",
+		path);
+	if (error == ENOENT && strchr(path, '/') && access(path, F_OK) == 0)
+		err_hint(&err, "the file is there; the interpreter or loader that it names is not, in the pen");
 	report_error(enter->report_fd, -1, &err);
 	_exit(error == ENOENT ? 127 : 126);
 }

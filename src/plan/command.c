@@ -133,7 +133,7 @@ static int find_candidates(struct pinfold_plan *plan, const char *name)
 	const char *path = plan_variable(plan, "PATH"), *end;
 	int r = 0;
 
-	if (strchr(name, '/'))
+	if (strchr(name, '/') || !*name)
 		return strv_add(&plan->arena, &plan->candidates, name);
 	for (path = path ? path : default_path; r == 0; path = end + 1) {
 		end = strchrnul(path, ':');

@@ -10,8 +10,9 @@
 #include "base/err.h"
 #include "plan/plan.h"
 
-/* A command that is longer is only called COMMAND in the hint, which has to stay one line. */
-enum { COMMAND_SHOWN = 200, TEXT_MAX = 4096 };
+/* A command that is longer is only called COMMAND in the hint, which has to stay one line; of longer options, only the
+ * one that has to be added is named. */
+enum { COMMAND_SHOWN = 200, OPTIONS_SHOWN = 240, TEXT_MAX = 4096 };
 
 static bool is_open(const struct guarantee_result *result)
 {
@@ -103,6 +104,23 @@ static void add_command(struct buf *text, const struct strv *argv)
 	buf_str(text, command.error || !command.data ? " COMMAND" : command.data);
 }
 
+/* With the options that were given: a line that left one out (--offline, a limit) would open more than it says. */
+static void add_line(struct buf *text, const struct pinfold_plan *plan)
+{
+	BUF_CLEANUP struct buf options = BUF_INIT(OPTIONS_SHOWN);
+
+	policy_options(plan->policy, &options);
+	if (options.error) {
+		buf_str(text, "to run anyway, add the option --accept ");
+		add_names(text, plan, false);
+		return;
+	}
+	buf_printf(text, "to run anyway: pinfold run%s --accept ", options.data ? options.data : "");
+	add_names(text, plan, false);
+	buf_str(text, " --");
+	add_command(text, &plan->argv);
+}
+
 static const char *user_file(const struct pinfold_policy *policy)
 {
 	for (size_t i = 0; i < policy->file_count; i++)
@@ -115,10 +133,7 @@ static void add_acceptance(struct buf *text, const struct pinfold_plan *plan)
 {
 	const char *file = user_file(plan->policy);
 
-	buf_str(text, "to run anyway: pinfold run --accept ");
-	add_names(text, plan, false);
-	buf_str(text, " --");
-	add_command(text, &plan->argv);
+	add_line(text, plan);
 	if (!file || count_open(plan, STATE_WEAKER) == 0)
 		return;
 	buf_str(text, count_open(plan, STATE_ABSENT) ? " (what is weaker, for good, in " : " (for good, in ");

@@ -157,6 +157,43 @@ int policy_dump(const struct pinfold_policy *policy, struct buf *out)
 	return out->error;
 }
 
+static void add_option(struct buf *out, const struct policy_setting *setting)
+{
+	const struct policy_key_def *def = &policy_keys[setting->key];
+	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_TEXT_BYTES);
+
+	if (def->type == TYPE_FLAG) {
+		buf_printf(out, " --%s%s", setting->number ? "" : "no-", def->option + 2);
+		return;
+	}
+	if (type_is_list(def->type))
+		buf_str(&text, setting->text);
+	else
+		value_text(setting->key, setting->number, setting->text, &text);
+	/* What a variable is set to may be a secret: nobody wants it in a message or a record. */
+	if (def->type == TYPE_ENVIRONMENT && strchr(setting->text, '='))
+		buf_printf(out, " %s %.*s=...", def->option, (int)strcspn(setting->text, "="), setting->text);
+	else if (def->type == TYPE_NAMES && strcmp(setting->text, ACCEPT_NONE) == 0)
+		buf_printf(out, " --no-%s", def->option + 2);
+	else {
+		buf_printf(out, " %s ", def->option);
+		buf_shell(out, text.data ? text.data : "");
+	}
+}
+
+void policy_options(const struct pinfold_policy *policy, struct buf *out)
+{
+	if (policy->config_file) {
+		buf_str(out, " --config ");
+		buf_shell(out, policy->config_file);
+	} else if (policy->config_fd >= 0) {
+		buf_printf(out, " --config fd:%d", policy->config_fd);
+	}
+	for (size_t i = 0; i < policy->setting_count; i++)
+		if (policy->settings[i].key != KEY_VERBOSE)
+			add_option(out, &policy->settings[i]);
+}
+
 /* For the sha256, at every run: what differs from the defaults, lengths first so that no text can pass for another, and
  * with each item its layer, since that decides between two rules. */
 int policy_canonical(const struct pinfold_policy *policy, struct buf *out)

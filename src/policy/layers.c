@@ -76,11 +76,22 @@ static int check_place(const char *path, const char *shown, const char *worktree
 	return err_at(err, -EPERM, shown, 0, NULL);
 }
 
+static const char *kind_of(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return "something else";
+	if (S_ISDIR(st.st_mode))
+		return "a directory";
+	return S_ISFIFO(st.st_mode) ? "a FIFO" : "a special file";
+}
+
 static int open_failed(int errnum, const char *path, struct pinfold_error *err)
 {
 	if (errnum == EINVAL || errnum == ELOOP) {
 		err_say(err, PINFOLD_REFUSED, EPERM, "this is %s, not a regular file",
-			errnum == ELOOP ? "a symbolic link" : "something else");
+			errnum == ELOOP ? "a symbolic link" : kind_of(path));
 		return err_at(err, -EPERM, path, 0, NULL);
 	}
 	return err_sys(err, PINFOLD_UNAVAILABLE, errnum, "open", path);

@@ -218,6 +218,9 @@ int policy_check_file(const char *path, enum policy_layer layer, struct pinfold_
 /* The effective policy as a configuration file that, read back as the only one, gives the same policy. */
 int policy_dump(const struct pinfold_policy *policy, struct buf *out);
 
+/* What was said on the command line, as it would be said again: " --offline --memory 512M", "" when it was nothing. */
+void policy_options(const struct pinfold_policy *policy, struct buf *out);
+
 /* ---- trust ---- */
 
 /* Records the sha256 of a project's file in $XDG_STATE_HOME/pinfold/trust.json (0600, written aside and renamed). */

@@ -52,6 +52,16 @@ field() {
 	refused --bogus
 }
 
+@test "an empty word is told as one" {
+	local option
+	for option in --worktree --write --read --hide --protect --socket --device --env --tmp --config --record -C; do
+		refused run "$option" "" -- touch ran
+		assert_output_has "option '$option'"
+	done
+	run -127 "$PINFOLD" run -- ""
+	assert_equal "$output" "pinfold: cannot execute '': No such file or directory"
+}
+
 @test "bad sizes and durations are told apart from good ones" {
 	local word
 	for word in 0 -1 1.5M 64MB 99999999999999999999 '' ' 1M'; do
@@ -69,6 +79,20 @@ field() {
 	assert_output_has "did you mean '--network'?"
 	refused stats
 	assert_output_has "did you mean 'pinfold status'?"
+}
+
+@test "an option before the command is shown its place" {
+	refused -C / run -- touch ran
+	assert_output_has 'options come after the command'
+}
+
+@test "a refusal's line is complete" {
+	mkdir sub
+	refused run -C sub --no-accept --offline --hide '*.pem' -- touch ran
+	assert_output_has 'to run anyway: pinfold run -C sub --no-accept --network offline --hide '"'*.pem'"' --accept repository'
+	run "$PINFOLD" run -C sub --no-accept --network offline --hide '*.pem' --accept repository -- pwd
+	assert_status 0
+	assert_equal "$output" "$PWD/sub"
 }
 
 @test "a message cannot be forged by a name" {
@@ -125,6 +149,10 @@ field() {
 	run pen -- ./data
 	assert_status 126
 	run -127 pen -- ./missing
+	printf '#!/no/such/interpreter\n' >script
+	chmod +x script
+	run -127 pen -- ./script
+	assert_output_has 'the interpreter or loader that it names'
 	# A directory of PATH that cannot be searched would make it 126, as it does for a shell.
 	PATH=/usr/bin:/bin run -127 pen -- no-such-command-anywhere
 	run pen -- sh -c 'kill -KILL $$'
@@ -198,6 +226,15 @@ field() {
 	assert_equal "$(field "$SCRATCH/record" 'r["ran"]')" True
 }
 
+@test "a record's descriptor is looked at before anything runs" {
+	refused run --record fd:1 -- touch ran
+	refused run --record fd:8 -- touch ran 8</dev/null
+	refused run --plan --record fd:8 -- touch ran 8>"$SCRATCH/record"
+	run "$PINFOLD" run --record fd:8 -- echo hi 8>/dev/full
+	assert_status 0
+	assert_output_has "option '--record': cannot write to 'fd:8': No space left on device"
+}
+
 @test "a record is never kept where the command can write, nor through a link or a FIFO" {
 	refused run --record record -- touch ran
 	refute_exists record
@@ -240,6 +277,7 @@ field() {
 	run "$PINFOLD" status
 	assert_status 1
 	assert_output_has 'not confined'
+	refute_output_has 'confined: yes' # the line that an agent looks for
 	run pen -- "$PINFOLD" status
 	assert_status 0
 	assert_output_has 'confined: yes'

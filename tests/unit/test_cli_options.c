@@ -103,9 +103,10 @@ static void what_an_option_takes_is_checked(void **state)
 		{ { "--no-read-only=1", NULL }, "option '--no-read-only' takes no value" },
 		{ { "--time", NULL }, "option '--time' needs a value: DURATION" },
 		{ { "--no-time", NULL }, "unknown option '--no-time'" },
-		{ { "--pass-fd", "-1" }, "--pass-fd: '-1' is no descriptor" },
-		{ { "--pass-fd", "1x" }, "--pass-fd: '1x' is no descriptor" },
-		{ { "--pass-fd", "99999999999999999999" }, "--pass-fd: '99999999999999999999' is no descriptor" },
+		{ { "--pass-fd", "-1" }, "option '--pass-fd': '-1' is no descriptor" },
+		{ { "--pass-fd", "1000000" }, "option '--pass-fd': descriptor 1000000 is not open" },
+		{ { "--pass-fd", "1x" }, "option '--pass-fd': '1x' is no descriptor" },
+		{ { "--pass-fd", "99999999999999999999" }, "option '--pass-fd': '99999999999999999999' is no descriptor" },
 	};
 	struct request request;
 	struct pinfold_error error;

@@ -174,6 +174,8 @@ static void read_policy(struct world *world, const char *name)
 	policy->worktree = world->plan.survey.worktree;
 	add_settings(world, name, &layers[LAYER_USER], LAYER_USER, json_object_get(root, "user"));
 	add_settings(world, name, &layers[LAYER_COMMAND], LAYER_COMMAND, json_object_get(root, "options"));
+	policy->settings = layers[LAYER_COMMAND].v;
+	policy->setting_count = layers[LAYER_COMMAND].n;
 	if (merge_layers(policy, layers, false, &error) < 0)
 		fail_with(name, &error);
 	policy->loaded = true;

@@ -38,6 +38,7 @@ static int setup(void **state)
 	world->policy.files = &world->file;
 	world->policy.file_count = 1;
 	world->policy.loaded = true;
+	world->policy.config_fd = -1;
 	world->policy.cwd = world->policy.worktree = "/src/site";
 	world->policy.value[KEY_NETWORK].number = NETWORK_OPEN;
 	world->policy.value[KEY_GIT].number = GIT_COMMIT;
@@ -108,6 +109,48 @@ static void a_refusal_names_the_reason_and_the_line_that_accepts(void **state)
 	assert_string_equal(error.text, "refused: services is weaker here: the host's abstract sockets can be reached");
 	assert_string_equal(error.hint, "to run anyway: pinfold run --accept services -- make 'it'\\''s' (for good, in "
 					"/home/kim/.config/pinfold/config.json: \"accept\": [\"services\"])");
+}
+
+/* A line without them would run with the network open, or without the limit. */
+static void the_line_that_accepts_keeps_the_other_options(void **state)
+{
+	static const struct {
+		enum policy_key key;
+		const char *text;
+	} said[] = {
+		{ KEY_NETWORK, "offline" }, { KEY_READ_ONLY, "true" }, { KEY_ACCEPT, "none" },	 { KEY_TIME, "10m" },
+		{ KEY_HIDE, "*.pem" },	    { KEY_VERBOSE, "true" },   { KEY_ENV, "TOKEN=secret" }, { KEY_MEMORY, "none" },
+	};
+	struct pinfold_policy policy = { .config_fd = 7 };
+	struct world *world = *state;
+	struct pinfold_error error;
+
+	for (size_t i = 0; i < sizeof(said) / sizeof(said[0]); i++)
+		assert_int_equal(policy_set(&policy, said[i].key, said[i].text, "/src/site", &error), 0);
+	open_guarantee(world, GUARANTEE_SERVICES, STATE_WEAKER, "why");
+	world->plan.policy = &policy;
+	assert_int_equal(plan_refusal(&world->plan, &error), -EPERM);
+	assert_string_equal(error.hint, "to run anyway: pinfold run --config fd:7 --network offline --read-only "
+					"--no-accept --time 10m --hide '*.pem' --env TOKEN=... --memory none "
+					"--accept services -- make 'it'\\''s'");
+	arena_free(&policy.arena);
+}
+
+static void options_that_are_too_long_are_left_out_together(void **state)
+{
+	struct pinfold_policy policy = { .config_fd = -1 };
+	struct world *world = *state;
+	struct pinfold_error error;
+	char pattern[300];
+
+	memset(pattern, 'x', sizeof(pattern) - 1);
+	pattern[sizeof(pattern) - 1] = '\0';
+	assert_int_equal(policy_set(&policy, KEY_HIDE, pattern, "/src/site", &error), 0);
+	open_guarantee(world, GUARANTEE_SERVICES, STATE_WEAKER, "why");
+	world->plan.policy = &policy;
+	assert_int_equal(plan_refusal(&world->plan, &error), -EPERM);
+	assert_string_equal(error.hint, "to run anyway, add the option --accept services");
+	arena_free(&policy.arena);
 }
 
 static void what_is_absent_is_accepted_on_the_command_line_only(void **state)
@@ -298,6 +341,8 @@ int main(void)
 		TEST(what_is_held_or_accepted_runs),
 		TEST(other_modes_accept_everything),
 		TEST(a_refusal_names_the_reason_and_the_line_that_accepts),
+		TEST(the_line_that_accepts_keeps_the_other_options),
+		TEST(options_that_are_too_long_are_left_out_together),
 		TEST(what_is_absent_is_accepted_on_the_command_line_only),
 		TEST(a_long_command_is_not_repeated),
 		TEST(status_is_read_back),
