@@ -15,7 +15,7 @@
 
 enum {
 	FIRST_BYTES = 8 * 1024, /* with the head of the block: many arenas hold a few paths */
-	BLOCK_BYTES = 64 * 1024,
+	BLOCK_BYTES = 32 * 1024,
 	PAGE_BYTES = 4096,
 	GROW_LEAST = 8,
 };
