@@ -59,6 +59,10 @@ int main(int argc, char **argv)
 	char text[1024];
 	int output[2];
 
+	if (argc < 2) {
+		fprintf(stderr, "usage: agent COMMAND\n");
+		return 1;
+	}
 	if (pipe(output) < 0 || pthread_create(&reader, NULL, stream, &output[0]) != 0)
 		return 125;
 	if (run_command(words, output[1], &outcome, &error) == 0)

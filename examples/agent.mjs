@@ -32,6 +32,10 @@ export function describe({ ran, exit }) {
 }
 
 if (process.argv[1]?.endsWith('agent.mjs')) {
+	if (process.argv.length < 3) {
+		console.error('usage: agent.mjs COMMAND [TIME]')
+		process.exit(1)
+	}
 	const policy = { network: 'offline', time: process.argv[3] ?? '1m' }
 	const record = await runCommand(process.argv[2], { policy, onOutput: (data) => process.stdout.write(data) })
 	console.log(describe(record))

@@ -53,6 +53,8 @@ def main():
         sys.stdout.buffer.write(data)
         sys.stdout.buffer.flush()
 
+    if len(sys.argv) < 2:
+        sys.exit("usage: agent.py COMMAND [TIME]")
     policy = {"network": "offline", "time": sys.argv[2] if len(sys.argv) > 2 else "1m"}
     print(describe(run_command(sys.argv[1], policy, show)))
 

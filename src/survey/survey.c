@@ -89,7 +89,9 @@ static int take_tmp(struct taking *take)
 		r = path_resolve(take->arena, path, &resolved, NULL);
 	if (r < 0)
 		return err_at(take->err, err_sys(take->err, PINFOLD_USAGE, -r, "open", path), NULL, 0, key);
-	if (!S_ISDIR(survey->tmp_node.mode))
+	if (S_ISLNK(survey->tmp_node.mode))
+		r = err_say(take->err, PINFOLD_REFUSED, ENOTDIR, "'%s' is a symbolic link, not a directory", path);
+	else if (!S_ISDIR(survey->tmp_node.mode))
 		r = err_say(take->err, PINFOLD_REFUSED, ENOTDIR, "'%s' is not a directory", path);
 	else if (survey->tmp_node.uid != survey->who.uid || (survey->tmp_node.mode & 0777) != 0700)
 		r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' must be the caller's own directory with mode 0700",

@@ -37,6 +37,11 @@ field() {
 	refused run --config fd:77 -- touch ran
 	refused run --config fd:x -- touch ran
 	refused run --config "$SCRATCH/missing.json" -- touch ran
+	refused run --config "$SCRATCH" -- touch ran
+	assert_output_has 'this is a directory, not a regular file'
+	ln -s "$SCRATCH" link
+	refused run --tmp link -- touch ran
+	assert_output_has 'is a symbolic link, not a directory'
 	refused run --record fd:77 -- touch ran
 	refused run --json -- touch ran
 	refused run -C "$SCRATCH/missing" -- touch ran

@@ -162,7 +162,7 @@ static inline bool has_note(const char *part)
 	return false;
 }
 
-static char variable[4][PATH_MAX + 64];
+static char variable[4][3 * PATH_MAX + 64];
 
 static inline void set_variable(size_t i, const char *name, const char *value)
 {
