@@ -137,9 +137,8 @@ static void judge_repository(struct judging *j)
 		return;
 	}
 	held_by(j, "binds with pinned ancestors");
-	if (plan->survey.git.kind == REPOSITORY_OTHER)
-		open_part(j, STATE_WEAKER, "the git directory of this kind of checkout is not found yet: what lies in the worktree "
-					   "of it is protected, the rest is read-only");
+	if (plan->survey.git.refused)
+		note(j, "git can read this repository, but not write to it: its directory is not proven to be this worktree's");
 	open_part(j, STATE_WEAKER, "a protected name that does not exist yet can be made, and nothing looks after the run");
 	note(j, "git on the host that replaces a protected file takes its protection away for the rest of the run");
 }

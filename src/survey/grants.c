@@ -177,6 +177,13 @@ int take_writes(struct taking *take)
 	return 0;
 }
 
+int grant_write(struct taking *take, const char *path, const struct survey_node *node, const char *source)
+{
+	struct survey_grant grant = { .path = path, .source = source, .node = *node };
+
+	return add_grant(take, grants_of(take->survey, KEY_WRITE), &grant);
+}
+
 /* ---- read ---- */
 
 /* Only what would not be seen otherwise needs a grant: below a hidden directory, or in a home that is hidden whole. */

@@ -4,13 +4,12 @@
  * (E030 to E038). A link is protected at both ends, and at every link between: whoever can turn one of them round
  * decides what the name stands for. A link's missing target is recorded as absent, since making it is changing it.
  */
-#include "survey/take.h"
-
 #include <errno.h>
 #include <string.h>
 
 #include "base/err.h"
 #include "base/path.h"
+#include "survey/git.h"
 
 enum {
 	LINK_HOPS = 40, /* as the kernel's own limit */
@@ -93,40 +92,9 @@ int protect_add(struct taking *take, const char *path, const char *rule, const c
 	return add_chain(take, path, rule, source, keep_absent ? KEEP_ABSENT : KEEP_PRESENT, KEEP_ABSENT);
 }
 
-/* ---- git ---- */
-
-/* Read by every git command that runs outside; objects, refs, logs and the index stay writable, so commits work. */
-static const char *const git_files[] = {
-	"hooks",           /* E030 */
-	"config",          /* E030: fsmonitor, aliases, filters, pagers */
-	"config.worktree", /* E030 */
-	"commondir",       /* E031: moves hooks and configuration elsewhere */
-	"info/attributes", /* E030: picks filters */
-};
-
-static int protect_clone(struct taking *take)
+int protect_links(struct taking *take, const char *path, const char *rule, const char *source)
 {
-	int r = 0;
-
-	for (size_t i = 0; i < sizeof(git_files) / sizeof(git_files[0]) && r == 0; i++) {
-		char *path = path_join(take->arena, take->survey->git.directory, git_files[i]);
-
-		r = path ? protect_add(take, path, git_files[i], "built in", true) : err_oom(take->err);
-	}
-	return r;
-}
-
-static int protect_git(struct taking *take)
-{
-	const struct survey_git *git = &take->survey->git;
-	uint64_t mode = policy_number(take->policy, KEY_GIT);
-
-	if (git->kind == REPOSITORY_NONE || mode == GIT_OPEN)
-		return 0;
-	if (git->kind == REPOSITORY_CLONE && mode == GIT_COMMIT)
-		return protect_clone(take);
-	/* Read-only as asked; or a pointer (E034), or something that is no plain clone and may not become one. */
-	return protect_add(take, git->directory, ".git", "built in", false);
+	return add_chain(take, path, rule, source, KEEP_LINKS, KEEP_LINKS);
 }
 
 /* ---- the rows ---- */
@@ -138,7 +106,7 @@ static int each_row(struct taking *take, void *arg, const struct found *found)
 
 	/* `.claude` as a link: its settings are protected behind it, and it must not be turned round either. */
 	for (size_t i = 0; i < found->links.n && r == 0; i++)
-		r = add_chain(take, found->links.v[i], row->path, "built in", KEEP_LINKS, KEEP_LINKS);
+		r = protect_links(take, found->links.v[i], row->path, "built in");
 	if (r < 0 || !found->exists || *found->rest)
 		return r;
 	return protect_add(take, found->path, row->path, "built in", false);

@@ -17,7 +17,7 @@
 static const char *const hidden_kinds[] = { "absent", "directory", "file", "cut", "link", NULL };
 static const char *const hidden_places[] = { "home", "worktree", "elsewhere", NULL };
 static const char *const protected_kinds[] = { "absent", "directory", "file", "link", NULL };
-static const char *const git_kinds[] = { "none", "clone", "other", NULL };
+static const char *const git_kinds[] = { "none", "clone", "linked", "submodule", "separate", "bare", "other", NULL };
 static const char *const stdio_kinds[] = { "closed", "file", "directory", "terminal", "other", NULL };
 
 #define IS_COMPLETE(words, count) (sizeof(words) / sizeof((words)[0]) == (size_t)(count) + 1)
@@ -46,7 +46,10 @@ _Static_assert(sizeof(uid_t) == sizeof(uint32_t) && sizeof(gid_t) == sizeof(uint
 
 static const struct field git_fields[] = {
 	WORD(struct survey_git, kind, git_kinds),
+	FIELD(TEXT, struct survey_git, entry),
 	FIELD(TEXT, struct survey_git, directory),
+	FIELD(TEXT, struct survey_git, common),
+	FIELD(TEXT, struct survey_git, refused),
 	STRUCT(struct survey_git, node, &node_shape),
 };
 static const struct shape git_shape = SHAPE(struct survey_git, git_fields);

@@ -78,12 +78,24 @@ struct survey_entry {
 	int home;
 };
 
-enum git_kind { REPOSITORY_NONE, REPOSITORY_CLONE, REPOSITORY_OTHER, REPOSITORY_KIND_COUNT };
+enum git_kind {
+	REPOSITORY_NONE,
+	REPOSITORY_CLONE,
+	REPOSITORY_LINKED,    /* a linked worktree, of a clone or of a bare repository */
+	REPOSITORY_SUBMODULE,
+	REPOSITORY_SEPARATE,  /* --separate-git-dir; `.git` as a link */
+	REPOSITORY_BARE,      /* the worktree itself */
+	REPOSITORY_OTHER,     /* nothing that git would accept, or that we trust */
+	REPOSITORY_KIND_COUNT
+};
 
 struct survey_git {
 	enum git_kind kind;
-	const char *directory; /* the git directory */
-	struct survey_node node;
+	const char *entry;     /* `.git`, at the worktree's top or above it; NULL for NONE and BARE */
+	const char *directory; /* the worktree's own git directory: HEAD, index */
+	const char *common;    /* objects, refs, hooks, configuration; the same but in a linked worktree */
+	const char *refused;   /* why it is not made writable, where that would be needed; else NULL */
+	struct survey_node node; /* of entry */
 };
 
 enum stdio_kind { STDIO_CLOSED, STDIO_FILE, STDIO_DIRECTORY, STDIO_TERMINAL, STDIO_OTHER, STDIO_KIND_COUNT };

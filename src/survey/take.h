@@ -132,10 +132,14 @@ struct hidden_entry {
 	struct survey_node node; /* known, unless its mode is 0 */
 };
 
+/* A write path that nobody has asked for; nothing where there is one of the same path. */
+int grant_write(struct taking *take, const char *path, const struct survey_node *node, const char *source);
 /* Adds one entry and, for a link, where it leads. */
 int hidden_add(struct taking *take, const struct hidden_entry *entry);
 /* The same for a protected path of the worktree. */
 int protect_add(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent);
+/* A link and those that it leads through, but not what is at the end. */
+int protect_links(struct taking *take, const char *path, const char *rule, const char *source);
 /* The user's rule on exactly this path (or a more specific one) that allows it. */
 bool take_is_allowed(const struct taking *take, enum rule_axis axis, const char *path);
 
