@@ -33,11 +33,12 @@ static size_t aligned(size_t n)
 	return (n + mask) & ~mask;
 }
 
-/* Pages of the kernel are zero already, where calloc would write all of them once more; taken together they cost a tenth
- * of one fault for each. */
+/* Pages of the kernel are zero already, where calloc would write all of them once more; taken together they cost less
+ * than one fault for each. */
 static struct arena_block *block_map(size_t bytes)
 {
-	struct arena_block *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE;
+	struct arena_block *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
 
 	if (block == MAP_FAILED)
 		return NULL;

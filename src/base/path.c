@@ -155,8 +155,8 @@ static uint64_t eight_bytes(const char *p)
 	return word;
 }
 
-/* Of n bytes, how many are the same before the first that differs. Eight at a time, since what is sorted has its beginning
- * in common: the home, the worktree. */
+/* Of n bytes, how many are the same before the first that differs. Eight at a time, since what is sorted has its
+ * beginning in common: the home, the worktree. */
 static size_t common_length(const char *a, const char *b, size_t n)
 {
 	const bool is_little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;

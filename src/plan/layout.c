@@ -77,7 +77,8 @@ static void make_parents(struct layout *layout, const char *inside, unsigned mod
 {
 	size_t known = layout->parent_length;
 
-	if (known && !strncmp(inside, layout->parent, known) && inside[known] == '/' && !strchr(inside + known + 1, '/'))
+	if (known && !strncmp(inside, layout->parent, known) && inside[known] == '/' &&
+	    !strchr(inside + known + 1, '/'))
 		return;
 	layout->parent = inside;
 	layout->parent_length = 0;

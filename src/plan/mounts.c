@@ -197,8 +197,9 @@ static void lay_account(struct layout *layout)
 /* Nearly all operations are whiteouts: one for every hidden name. */
 static int make_room(struct pinfold_plan *plan)
 {
-	plan->ops = arena_grow(&plan->arena, plan->ops, plan->op_count, plan->op_count + plan->survey.hidden_count + 128,
-			       sizeof(*plan->ops), &plan->op_cap);
+	size_t n = plan->op_count + plan->survey.hidden_count + 128;
+
+	plan->ops = arena_grow(&plan->arena, plan->ops, plan->op_count, n, sizeof(*plan->ops), &plan->op_cap);
 	return plan->ops ? 0 : -ENOMEM;
 }
 

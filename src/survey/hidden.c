@@ -216,8 +216,9 @@ static int keep_name(struct taking *take, const struct found *found, const char 
 	return 0;
 }
 
-/* The topmost missing name stands for what would lie in it. Where a cache is shown below it, the pen makes that directory
- * itself, in a layer of its own, in which nothing of the host's can appear: then there is nothing to hide. NULL: none. */
+/* The topmost missing name stands for what would lie in it. Where a cache is shown below it, the pen makes that
+ * directory itself, in a layer of its own, in which nothing of the host's can appear: then there is nothing to hide.
+ * NULL: none. */
 static const char *missing_name(const struct taking *take, const struct found *found)
 {
 	return path_set_first_in(&take->granted, found->path) ? NULL : found->path;
@@ -320,7 +321,8 @@ static int add_variables(struct taking *take)
 		for (size_t k = 0; equals && k < tables_hidden_variable_count && r == 0; k++) {
 			const struct table_hidden_variable *row = &tables_hidden_variables[k];
 
-			if (row->variable[0] == entry[0] && !strncmp(row->variable, entry, length) && row->variable[length] == '\0')
+			if (row->variable[0] == entry[0] && !strncmp(row->variable, entry, length) &&
+			    row->variable[length] == '\0')
 				r = add_variable(take, row, equals + 1);
 		}
 	}

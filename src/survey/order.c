@@ -30,8 +30,8 @@ static bool is_in(const struct ordered *entry, const struct ordered *dir)
 	return path_is_in_n(entry->path, entry->length, dir->path, dir->length);
 }
 
-/* A merge sort, since it keeps entries of the same path in the order in which they were added: the first one stays. Half
- * of `room` holds what is merged. */
+/* A merge sort, since it keeps entries of the same path in the order in which they were added: the first one stays.
+ * `room` is for half of them. */
 static void sort(struct ordered *v, struct ordered *room, size_t n)
 {
 	size_t half = n / 2, left = 0, right = half, i = 0;
@@ -103,8 +103,8 @@ static int order(struct taking *take, void *array, size_t size, size_t *count)
 }
 
 /* A worktree below a built-in secret directory is the user's wish, and only it is shown there. A rule of the user's
- * that takes the worktree or the working directory away is a contradiction: the command must not run elsewhere. (What is
- * needed lies in what is hidden.) */
+ * that takes the worktree or the working directory away is a contradiction: the command must not run elsewhere.
+ * (What is needed lies in what is hidden.) */
 static bool is_conflict(const struct taking *take, const struct survey_hidden *hidden, const char *needed)
 {
 	const struct survey *survey = take->survey;
