@@ -50,7 +50,10 @@ docs:
 	mkdir -p $(BUILD)/docs
 	for page in man/*.[1-8]; do mandoc -T html -O man=%N.%S.html "$$page" >"$(BUILD)/docs/$${page##*/}.html" || exit 1; done
 
+# A build folder remembers the prefix that it was made with; another one given here is the one that is meant.
 install: build
+	@grep -qx 'prefix = $(PREFIX)' $(BUILD)/meson-private/cmd_line.txt || \
+		{ meson configure $(BUILD) --prefix=$(PREFIX) && ninja -C $(BUILD); }
 	meson install -C $(BUILD) --no-rebuild
 
 uninstall:

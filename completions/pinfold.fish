@@ -7,4 +7,5 @@ function __pinfold_complete
     $words[1] __complete $words[2..-1] 2>/dev/null
 end
 
-complete -c pinfold -a '(__pinfold_complete)'
+# Files only where the program has no answer.
+complete -c pinfold -f -n 'count (__pinfold_complete) >/dev/null' -a '(__pinfold_complete)'
