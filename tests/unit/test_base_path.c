@@ -16,6 +16,7 @@
 
 #include "base/fd.h"
 #include "base/path.h"
+#include "base/pathset.h"
 
 static struct arena arena;
 static char top[] = "/tmp/pinfold-path-XXXXXX";
@@ -203,6 +204,54 @@ static void dangling_links_are_followed(void **state)
 	assert_int_equal(path_resolve(&arena, "loop-a/x", &got, NULL), -ELOOP);
 }
 
+/* With fewer looks the same answer, links and errors included. */
+static void below_a_canonical_directory_as_from_the_root(void **state)
+{
+	static const char *const below[] = {
+		"real", "real/sub", "real/new/deep", "new", "link", "link/new", "link/../sub", "real//sub/", "dangling",
+		"dangling/y", "real/again", "upward", "loop-a", "loop-a/x", "file", "file/x", "new/../x", "",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+		char *a = NULL, *b = NULL;
+		int r = path_resolve(&arena, path_join(&arena, real, below[i]), &a, NULL);
+
+		assert_int_equal(path_resolve_below(&arena, real, below[i], &b), r);
+		if (r == 0)
+			assert_string_equal(a, b);
+	}
+}
+
+static const char *first_in(const char *path)
+{
+	static const char *const paths[] = { "/b/c", "/a/b/c", "/a/bc", "/home/me/.cache/pip", "/a" };
+	struct path_set set = { 0 };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		assert_int_equal(path_set_add(&arena, &set, paths[i]), 0);
+	path_set_sort(&set);
+	return path_set_first_in(&set, path);
+}
+
+static void a_set_knows_what_lies_in_a_directory(void **state)
+{
+	static char deep[400] = "/home/me/";
+
+	(void)state;
+	assert_string_equal(first_in("/a"), "/a");
+	assert_string_equal(first_in("/a/b"), "/a/b/c");
+	assert_string_equal(first_in("/a/bc"), "/a/bc");
+	assert_string_equal(first_in("/home/me/.cache"), "/home/me/.cache/pip");
+	assert_non_null(first_in("/"));
+	assert_null(first_in("/a/b/d"));
+	assert_null(first_in("/a/b/c/d"));
+	assert_null(first_in("/home/me/.cachd"));
+	assert_null(first_in("/home/me/.cach"));
+	memset(deep + strlen(deep), 'x', sizeof(deep) - strlen(deep) - 1);
+	assert_null(first_in(deep));
+}
+
 static void what_is_too_long_is_refused(void **state)
 {
 	static char name[PATH_MAX + 10];
@@ -224,6 +273,8 @@ int main(void)
 		cmocka_unit_test(links_are_resolved),
 		cmocka_unit_test(missing_leaves_are_added),
 		cmocka_unit_test(dangling_links_are_followed),
+		cmocka_unit_test(below_a_canonical_directory_as_from_the_root),
+		cmocka_unit_test(a_set_knows_what_lies_in_a_directory),
 		cmocka_unit_test(what_is_too_long_is_refused),
 	};
 
