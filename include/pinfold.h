@@ -408,8 +408,8 @@ PINFOLD_PUBLIC int pinfold_outcome_failure(struct pinfold_outcome **ret, const s
 PINFOLD_PUBLIC struct pinfold_outcome *pinfold_outcome_free(struct pinfold_outcome *outcome);
 
 /*
- * The exit status that `pinfold run` has for it: the command's own; 128 + N when signal N ended it; 124 time limit; 125
- * it never ran; 126 it is not executable; 127 it was not found. A command may use these numbers as well:
+ * The exit status that `pinfold run` has for it: the command's own; 128 + N when signal N ended it; 123 it would be 0, but
+ * something changed under `on_violation` fail; 124 time limit; 125 it never ran; 126 it is not executable; 127 it was not found. A command may use these numbers as well:
  * pinfold_outcome_ran says for sure.
  */
 PINFOLD_PUBLIC int pinfold_outcome_status(const struct pinfold_outcome *outcome);
@@ -427,10 +427,25 @@ PINFOLD_PUBLIC const struct pinfold_error *pinfold_outcome_error(const struct pi
 PINFOLD_PUBLIC int pinfold_outcome_guarantee(const struct pinfold_outcome *outcome, size_t index,
 					     struct pinfold_guarantee *ret);
 
+/* What must not change and did, as the check after the run found it; its strings belong to the outcome. */
+struct pinfold_violation {
+	const char *path;
+	const char *below;    /* the same below the worktree's top; NULL where it lies elsewhere */
+	const char *what;     /* "appeared at a protected name" */
+	const char *action;   /* reported; moved: out of the worktree; renamed: where it is; left: that failed, too */
+	const char *moved_to; /* where it is now (renamed: below the worktree or git directory), or NULL */
+};
+
+/* Violation number `index`, counted from 0: 0, or -ENOENT beyond the last, with *ret untouched. */
+PINFOLD_PUBLIC int pinfold_outcome_violation(const struct pinfold_outcome *outcome, size_t index,
+					     struct pinfold_violation *ret);
+
+/* Could everything be looked at? True where there was nothing to compare; else the record's warnings tell what not. */
+PINFOLD_PUBLIC bool pinfold_outcome_check_is_complete(const struct pinfold_outcome *outcome);
+
 /*
  * The record: one JSON object with a newline at its end; pinfold(1) names its fields, and fields are only ever added.
- * Nothing is compared after the run yet, and its `check` says {"kind": "none"}. *ret is freed with free(). Errors:
- * -ENOMEM, -E2BIG (PINFOLD_INTERNAL).
+ * *ret is freed with free(). Errors: -ENOMEM, -E2BIG (PINFOLD_INTERNAL).
  */
 PINFOLD_PUBLIC int pinfold_outcome_json(const struct pinfold_outcome *outcome, char **ret, struct pinfold_error *err);
 

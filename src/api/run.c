@@ -170,11 +170,19 @@ static struct run_result no_result(const struct pinfold_error *error)
 	return (struct run_result){ .code = -1, .fact = -1, .error = *error };
 }
 
+/* A supervisor that ended without a word may have let the command run. */
+static bool may_have_run(const struct run_result *result)
+{
+	return result->ran || (result->error.code == PINFOLD_INTERNAL && result->error.errnum == EIO);
+}
+
 static int give_outcome(const struct pinfold_plan *plan, char *const argv[], const struct run_result *result,
 			struct pinfold_outcome **ret, struct pinfold_error *err)
 {
 	struct pinfold_outcome *outcome = outcome_make(plan, argv, result);
 
+	if (outcome && plan && may_have_run(result) && outcome_check(outcome, plan) < 0)
+		outcome = pinfold_outcome_free(outcome);
 	if (!outcome)
 		return err_oom(err);
 	*ret = outcome;
@@ -312,6 +320,7 @@ void pinfold_run_kill(struct pinfold_run *run)
 
 struct pinfold_run *pinfold_run_free(struct pinfold_run *run)
 {
+	struct pinfold_outcome *outcome;
 	struct run_result result;
 
 	if (!run)
@@ -320,6 +329,9 @@ struct pinfold_run *pinfold_run_free(struct pinfold_run *run)
 		pinfold_run_kill(run);
 		read_result(run, &result);
 		fd_close(&run->fd);
+		/* Nobody hears of it, but what it has planted must not stay. */
+		if (give_outcome(run->plan, NULL, &result, &outcome, NULL) == 0)
+			pinfold_outcome_free(outcome);
 	}
 	free(run);
 	return NULL;
@@ -380,6 +392,28 @@ int pinfold_outcome_guarantee(const struct pinfold_outcome *outcome, size_t inde
 		.accepted_by = guarantee->accepted_by,
 	};
 	return 0;
+}
+
+int pinfold_outcome_violation(const struct pinfold_outcome *outcome, size_t index, struct pinfold_violation *ret)
+{
+	const struct check_violation *violation;
+
+	if (index >= outcome->check.count)
+		return -ENOENT;
+	violation = &outcome->check.violations[index];
+	*ret = (struct pinfold_violation){
+		.path = violation->path,
+		.below = violation->below,
+		.what = violation->what,
+		.action = check_action_names[violation->action],
+		.moved_to = violation->moved_to,
+	};
+	return 0;
+}
+
+bool pinfold_outcome_check_is_complete(const struct pinfold_outcome *outcome)
+{
+	return !outcome->check.is_done || outcome->check.is_complete;
 }
 
 int pinfold_outcome_json(const struct pinfold_outcome *outcome, char **ret, struct pinfold_error *err)

@@ -16,6 +16,10 @@ enum {
 	LIMIT_WALK_DEPTH = 128,             /* directories below the worktree's top that a pattern walk enters */
 	LIMIT_CUT_BYTES = 256 * 1024,       /* a settings file that is shown as a copy without its secrets */
 	LIMIT_STATUS_BYTES = 1024,          /* PINFOLD_STATUS */
+	LIMIT_TODO_BYTES = 256 * 1024,      /* a todo list of git-rebase that is looked into after a run */
+	LIMIT_REMOVED_BYTES = 16 * 1024 * 1024, /* copied out of the worktree by one run, where it cannot be renamed */
+	LIMIT_REMOVED_ENTRIES = 1000,       /* files and directories of that */
+	LIMIT_REMOVED_DEPTH = 16,
 	LIMIT_PASS_FDS = 64,
 };
 

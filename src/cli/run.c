@@ -82,6 +82,25 @@ static void name_directory(struct pinfold_error *err, const char *directory)
 		 quote, line);
 }
 
+/* One line each: this is what somebody should know before anything outside reads the worktree. */
+static void say_violations(const struct pinfold_outcome *outcome)
+{
+	struct pinfold_violation violation;
+
+	for (size_t i = 0; pinfold_outcome_violation(outcome, i, &violation) == 0; i++) {
+		const char *shown = violation.below && *violation.below ? violation.below : violation.path;
+
+		if (!violation.moved_to)
+			say("'%s' %s%s", shown, violation.what,
+			    strcmp(violation.action, "left") == 0 ? ", and could not be moved away" : "");
+		else
+			say("'%s' %s: moved to '%s'; put it back if it is wanted", shown, violation.what,
+			    violation.moved_to);
+	}
+	if (!pinfold_outcome_check_is_complete(outcome))
+		say("warning: not everything that is protected could be looked at after the run; the record says what");
+}
+
 static void say_outcome(const struct request *request, const struct pinfold_outcome *outcome)
 {
 	const struct pinfold_error *error = pinfold_outcome_error(outcome);
@@ -89,6 +108,7 @@ static void say_outcome(const struct request *request, const struct pinfold_outc
 
 	if (pinfold_outcome_timed_out(outcome))
 		say("the time limit ended the run");
+	say_violations(outcome);
 	if (!error)
 		return;
 	quiet = *error;

@@ -124,9 +124,15 @@ static void judge_secrets(struct judging *j)
 	note(j, "names that only a pattern covers are hidden where they existed at the start");
 }
 
+bool plan_has_check(const struct pinfold_plan *plan)
+{
+	return plan->backend != BACKEND_NONE && !policy_number(plan->policy, KEY_READ_ONLY);
+}
+
 static void judge_repository(struct judging *j)
 {
 	const struct pinfold_plan *plan = j->plan;
+	const struct policy_value *on_violation = &plan->policy->value[KEY_ON_VIOLATION];
 
 	if (policy_number(plan->policy, KEY_READ_ONLY)) {
 		held_by(j, "read-only mounts");
@@ -139,7 +145,13 @@ static void judge_repository(struct judging *j)
 	held_by(j, "binds with pinned ancestors");
 	if (plan->survey.git.refused)
 		note(j, "git can read this repository, but not write to it: its directory is not proven to be this worktree's");
-	open_part(j, STATE_WEAKER, "a protected name that does not exist yet can be made, and nothing looks after the run");
+	held_by(j, "check after the run");
+	if (on_violation->number == VIOLATION_REPORT) {
+		open_part(j, STATE_WEAKER, "a protected name that is made during the run stays, and is only named (on_violation report)");
+		accept(j, &on_violation->source); /* whoever asked for this has accepted it */
+	}
+	note(j, "until the run has ended, a protected name that was missing can be made");
+	note(j, "deeper directories than the top and those down to the working directory are not looked at");
 	note(j, "git on the host that replaces a protected file takes its protection away for the rest of the run");
 }
 

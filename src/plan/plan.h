@@ -190,6 +190,9 @@ int plan_build(struct pinfold_plan *plan, const struct pinfold_policy *policy, s
 /* 0, or -EPERM with PINFOLD_REFUSED: which guarantees are not held, why, and the one complete line that accepts. */
 int plan_refusal(const struct pinfold_plan *plan, struct pinfold_error *err);
 
+/* Is there a check after the run? Where nothing may change, or nothing is held, there is nothing to compare. */
+bool plan_has_check(const struct pinfold_plan *plan);
+
 int plan_print_text(const struct pinfold_plan *plan, struct buf *out);
 int plan_print_json(const struct pinfold_plan *plan, struct buf *out);
 /* The status of a run, under LIMIT_STATUS_BYTES: what PINFOLD_STATUS holds. */

@@ -10,6 +10,9 @@ static const char *const mode_words[] = {"required", "auto", "off", NULL};
 static const char *const backend_words[] = {"auto", "namespaces", NULL};
 static const char *const home_words[] = {"hidden", "masked", NULL};
 static const char *const git_words[] = {"readonly", "commit", "open", NULL};
+static const char *const check_words[] = {"set", NULL};
+/* Each does what the next one does as well, so that a project's file that asks for an earlier one takes nothing away. */
+static const char *const violation_words[] = {"fail", "remove", "report", NULL};
 static const char *const network_words[] = {"offline", "open", NULL};
 static const char *const env_words[] = {"list", "scrub", "all", NULL};
 /* The guarantees; the plan's tests compare them with its own table. */
@@ -23,6 +26,8 @@ WORDS(mode_words, MODE_COUNT);
 WORDS(backend_words, BACKEND_COUNT);
 WORDS(home_words, HOME_COUNT);
 WORDS(git_words, GIT_COUNT);
+WORDS(check_words, CHECK_COUNT);
+WORDS(violation_words, VIOLATION_COUNT);
 WORDS(network_words, NETWORK_COUNT);
 WORDS(env_words, ENV_COUNT);
 
@@ -57,6 +62,12 @@ const struct policy_key_def policy_keys[KEY_COUNT] = {
 	[KEY_GIT] = { .name = "git", .option = "--git", .argument = "HOW", .type = TYPE_CHOICE,
 		.words = git_words, .builtin = GIT_COMMIT, .tighten = TIGHTEN_SMALLER,
 		.help = "git directory read-only, commits without changes to hooks and config, or no protection" },
+	[KEY_CHECK] = { .name = "check", .option = "--check", .argument = "HOW", .type = TYPE_CHOICE,
+		.words = check_words, .builtin = CHECK_SET, .tighten = TIGHTEN_SMALLER,
+		.help = "what is compared after the run: a set of paths that is fixed at its start" },
+	[KEY_ON_VIOLATION] = { .name = "on_violation", .option = "--on-violation", .argument = "WHAT",
+		.type = TYPE_CHOICE, .words = violation_words, .builtin = VIOLATION_REMOVE, .tighten = TIGHTEN_SMALLER,
+		.help = "a new name that is protected is moved away and named, only named, or also fails the run" },
 	[KEY_NETWORK] = { .name = "network", .option = "--network", .argument = "HOW", .type = TYPE_CHOICE,
 		.words = network_words, .builtin = NETWORK_OPEN, .tighten = TIGHTEN_SMALLER,
 		.alias = "--offline", .alias_word = "offline", .help = "no network but an own loopback, or all of it" },

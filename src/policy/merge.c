@@ -186,9 +186,8 @@ static int remove_duplicates(struct merging *merge, struct item_list *list)
  * would only make people switch pinfold off.
  *
  * services: below Landlock ABI 6 nothing holds abstract sockets back while the network is open.
- * repository: until there is a check after the run, a protected name that is missing at the start can be made.
  */
-static const char *const accepted_builtin[] = { "repository", "services" };
+static const char *const accepted_builtin[] = { "services" };
 
 static int set_builtin(struct merging *merge)
 {

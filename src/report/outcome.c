@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/err.h"
 #include "report/report.h"
 
 static int copy_list(struct arena *arena, char *const *from, size_t count, struct strv *ret)
@@ -138,6 +139,31 @@ struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *cons
 	return outcome;
 }
 
+/* Under `fail` a run that would end well does not. What could not be compared counts: whoever relies on the status must
+ * not take it for clean. */
+static void settle_violation(struct run_result *result, const struct check_result *check)
+{
+	if (!result->ran || result->code != 0 || result->timed_out || result->error.code != PINFOLD_OK)
+		return;
+	if (check->count)
+		err_say(&result->error, PINFOLD_VIOLATION, 0, "what must not change changed during the run (%zu)",
+			check->count);
+	else if (!check->is_complete)
+		err_say(&result->error, PINFOLD_VIOLATION, 0, "the check after the run could not be completed");
+}
+
+int outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *plan)
+{
+	struct check_result *check = &outcome->check;
+	int r = check_after(plan, &outcome->arena, check);
+
+	for (size_t i = 0; r == 0 && i < check->warnings.n; i++)
+		r = strv_add(&outcome->arena, &outcome->warnings, check->warnings.v[i]);
+	if (r == 0 && policy_number(plan->policy, KEY_ON_VIOLATION) == VIOLATION_FAIL)
+		settle_violation(&outcome->result, check);
+	return r;
+}
+
 void outcome_destroy(struct pinfold_outcome *outcome)
 {
 	arena_free(&outcome->arena);
@@ -156,6 +182,8 @@ int outcome_status(const struct run_result *result)
 		return 124;
 	if (result->signal)
 		return 128 + result->signal;
+	if (result->code == 0 && result->error.code == PINFOLD_VIOLATION)
+		return 123;
 	/* It ran, and how it ended is not known: the supervisor failed. */
 	return result->code >= 0 ? result->code : 125;
 }

@@ -13,6 +13,7 @@
 #include "base/strv.h"
 #include "pinfold.h"
 #include "plan/plan.h"
+#include "run/check.h"
 #include "run/run.h"
 
 struct outcome_guarantee {
@@ -30,6 +31,7 @@ struct outcome_file {
 struct pinfold_outcome {
 	struct arena arena;
 	struct run_result result;
+	struct check_result check; /* in the arena */
 	struct strv command, warnings, removed;
 	const char *cwd, *worktree, *mode, *backend, *policy_sha256; /* NULL: it did not come so far */
 	struct outcome_file *files;
@@ -44,6 +46,8 @@ struct pinfold_outcome {
 struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[],
 				     const struct run_result *result);
 void outcome_destroy(struct pinfold_outcome *outcome);
+/* The check after the run, and what it makes of the result; 0 or -ENOMEM. */
+int outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *plan);
 /* The exit status of the command line. */
 int outcome_status(const struct run_result *result);
 

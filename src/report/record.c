@@ -149,6 +149,41 @@ static json_t *host_json(const struct pinfold_outcome *outcome)
 	return NULL;
 }
 
+static json_t *check_json(const struct check_result *check)
+{
+	if (!check->is_done)
+		return json_pack("{s:s}", "kind", "none");
+	return json_pack("{s:s, s:b}", "kind", "set", "complete", check->is_complete);
+}
+
+static json_t *violation_json(const struct check_violation *violation)
+{
+	json_t *object = json_object();
+	int r = json_put_bytes(object, "path", violation->path);
+
+	r |= json_put_bytes(object, "what", violation->what);
+	r |= json_put_bytes(object, "action", check_action_names[violation->action]);
+	if (violation->moved_to)
+		r |= json_put_bytes(object, "moved_to", violation->moved_to);
+	if (r == 0)
+		return object;
+	json_decref(object);
+	return NULL;
+}
+
+static json_t *violations_json(const struct check_result *check)
+{
+	json_t *array = json_array();
+	int r = array ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < check->count; i++)
+		r |= json_array_append_new(array, violation_json(&check->violations[i]));
+	if (r == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
 static int what_was_asked(json_t *record, const struct pinfold_outcome *outcome)
 {
 	int r = json_put(record, "pinfold", json_integer(RECORD_SCHEMA));
@@ -169,9 +204,8 @@ static int what_happened(json_t *record, const struct pinfold_outcome *outcome)
 
 	r |= json_put(record, "exit", exit_json(result));
 	r |= json_put(record, "duration_ms", json_integer((json_int_t)result->duration_ms));
-	/* Nothing is compared after a run yet, and saying so beats a list of violations that is empty for no reason. */
-	r |= json_put(record, "check", json_pack("{s:s}", "kind", "none"));
-	r |= json_put(record, "violations", json_array());
+	r |= json_put(record, "check", check_json(&outcome->check));
+	r |= json_put(record, "violations", violations_json(&outcome->check));
 	r |= json_put(record, "hints", hints_json(&result->error));
 	r |= json_put(record, "warnings", strv_json(&outcome->warnings));
 	r |= json_put(record, "removed_environment", strv_json(&outcome->removed));

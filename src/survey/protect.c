@@ -24,8 +24,7 @@ static enum protected_kind kind_of(const struct survey_node *node)
 	return S_ISDIR(node->mode) ? PROTECTED_DIRECTORY : PROTECTED_FILE;
 }
 
-/* Outside the worktree all is read-only anyway, but for the write paths. */
-static bool is_in_reach(const struct survey *survey, const char *path)
+bool protect_is_in_reach(const struct survey *survey, const char *path)
 {
 	if (path_is_in(path, survey->worktree))
 		return true;
@@ -45,7 +44,7 @@ static int add_one(struct taking *take, const char *path, const char *rule, cons
 	struct survey_node node = { 0 };
 	int r;
 
-	if (!is_in_reach(survey, path) || take_is_allowed(take, AXIS_WRITE, path))
+	if (!protect_is_in_reach(survey, path) || take_is_allowed(take, AXIS_WRITE, path))
 		return 0;
 	r = look_at(path, &node);
 	if (r == -ENOENT || r == -ENOTDIR)
@@ -99,17 +98,44 @@ int protect_links(struct taking *take, const char *path, const char *rule, const
 
 /* ---- the rows ---- */
 
+struct seeking {
+	const struct table_protected *row;
+	bool is_heard; /* something was said about it, if only that it is not there */
+};
+
 static int each_row(struct taking *take, void *arg, const struct found *found)
 {
-	const struct table_protected *row = arg;
+	struct seeking *seeking = arg;
+	const struct table_protected *row = seeking->row;
 	int r = 0;
 
+	seeking->is_heard = true;
 	/* `.claude` as a link: its settings are protected behind it, and it must not be turned round either. */
 	for (size_t i = 0; i < found->links.n && r == 0; i++)
 		r = protect_links(take, found->links.v[i], row->path, "built in");
-	if (r < 0 || !found->exists || *found->rest)
+	if (r < 0)
 		return r;
+	if (!found->exists || *found->rest) {
+		char *path = *found->rest ? path_join(take->arena, found->path, found->rest) :
+					    (char *)(uintptr_t)found->path;
+
+		return path ? watch_absent(take, path, row->path) : err_oom(take->err);
+	}
 	return protect_add(take, found->path, row->path, "built in", false);
+}
+
+/* What lies on the way is no directory now; the command can put one in its place. A link there is left out: the check
+ * could not tell it from one that the command has made. */
+static int watch_blocked(struct taking *take, const char *dir, const char *row)
+{
+	char *first = arena_strndup(take->arena, row, strcspn(row, "/")), *path;
+	struct survey_node node;
+
+	first = first ? path_join(take->arena, dir, first) : NULL;
+	path = first ? path_join(take->arena, dir, row) : NULL;
+	if (!path)
+		return err_oom(take->err);
+	return look_at(first, &node) == 0 && S_ISLNK(node.mode) ? 0 : watch_absent(take, path, row);
 }
 
 static int protect_rows(struct taking *take, const char *dir, bool is_top)
@@ -118,11 +144,14 @@ static int protect_rows(struct taking *take, const char *dir, bool is_top)
 	int r = 0;
 
 	for (size_t i = 0; i < tables_protected_count && r == 0; i++) {
-		const struct table_protected *row = &tables_protected[i];
+		struct seeking seeking = { .row = &tables_protected[i] };
+		const struct table_protected *row = seeking.row;
 
 		if (row->only_report || (row->only_git && !has_git) || (!is_top && !row->is_each))
 			continue;
-		r = find_matches(take, dir, row->path, row->is_glob, each_row, (void *)(uintptr_t)row);
+		r = find_matches(take, dir, row->path, row->is_glob, each_row, &seeking);
+		if (r == 0 && !row->is_glob && !seeking.is_heard)
+			r = watch_blocked(take, dir, row->path);
 	}
 	return r;
 }

@@ -78,6 +78,41 @@ struct survey_entry {
 	int home;
 };
 
+/*
+ * What the check after the run compares. The set is fixed here, at the start: some hundred look-ups afterwards, never a
+ * walk.
+ */
+enum watch_kind {
+	WATCH_SAME,      /* it was there, and must be what it was */
+	WATCH_ABSENT,    /* it was not there, and must still not be (E012) */
+	WATCH_HEAD,      /* must still be what git takes for a HEAD (E032) */
+	WATCH_DIRECTORY, /* must still be a directory */
+	WATCH_BARE,      /* a directory that must not become a git directory itself (E032) */
+	WATCH_TODO,      /* what `git rebase --continue` carries out: no command that was not in it (E10F) */
+	WATCH_STATE,     /* of git, begun during the run: a warning */
+	WATCH_LOCK,      /* of git, younger than the run: a warning */
+	WATCH_KIND_COUNT
+};
+
+enum watch_bare { BARE_HEAD = 1, BARE_COMMONDIR = 2, BARE_OBJECTS = 4, BARE_REFS = 8 };
+
+struct survey_watch {
+	enum watch_kind kind;
+	size_t root;       /* of survey.watch_roots; below it no link is followed */
+	const char *below; /* "" for the root itself */
+	const char *rule;
+	struct survey_node node; /* WATCH_SAME */
+	uint64_t size;
+	int64_t changed_ns, modified_ns; /* 0: not compared */
+	unsigned bare;           /* WATCH_BARE: what was there */
+	struct strv commands;    /* WATCH_TODO: what was in it */
+};
+
+struct survey_watch_root {
+	const char *path;
+	struct survey_node node;
+};
+
 enum git_kind {
 	REPOSITORY_NONE,
 	REPOSITORY_CLONE,
@@ -133,6 +168,10 @@ struct survey {
 	size_t hidden_count, hidden_cap;
 	struct survey_protected *protected;
 	size_t protected_count, protected_cap;
+	struct survey_watch_root *watch_roots; /* these two are not written down: no plan depends on them */
+	size_t watch_root_count, watch_root_cap;
+	struct survey_watch *watches; /* sorted by root and path */
+	size_t watch_count, watch_cap;
 	struct survey_grant *writes, *reads, *sockets, *devices, *tools; /* tools: toolchain directories bound over the home */
 	size_t write_count, write_cap, read_count, read_cap, socket_count, socket_cap, device_count, device_cap, tool_count, tool_cap;
 	struct strv service_directories; /* masked whole: hold sockets of host services, outside /run, /tmp and the home */

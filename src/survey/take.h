@@ -118,6 +118,7 @@ int take_patterns(struct taking *take);  /* patterns.c: the user's `hide` and `p
 int take_hidden(struct taking *take);    /* hidden.c: the built-in list */
 int take_protected(struct taking *take); /* protect.c */
 int take_order(struct taking *take);     /* order.c: sorted, entries inside others dropped, the cwd checked (F028) */
+int take_watch(struct taking *take);     /* watch.c: what the check after the run compares */
 int take_stdio(struct taking *take);     /* stdio.c */
 
 /* ---- what the lists share ---- */
@@ -140,6 +141,10 @@ int hidden_add(struct taking *take, const struct hidden_entry *entry);
 int protect_add(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent);
 /* A link and those that it leads through, but not what is at the end. */
 int protect_links(struct taking *take, const char *path, const char *rule, const char *source);
+/* A name that a row of the built-in list protects and that is not there: it must stay absent. */
+int watch_absent(struct taking *take, const char *path, const char *rule);
+/* Outside the worktree all is read-only anyway, but for the write paths. */
+bool protect_is_in_reach(const struct survey *survey, const char *path);
 /* The user's rule on exactly this path (or a more specific one) that allows it. */
 bool take_is_allowed(const struct taking *take, enum rule_axis axis, const char *path);
 

@@ -93,9 +93,9 @@ field() {
 
 @test "a refusal's line is complete" {
 	mkdir sub
-	refused run -C sub --no-accept --offline --hide '*.pem' -- touch ran
-	assert_output_has 'to run anyway: pinfold run -C sub --no-accept --network offline --hide '"'*.pem'"' --accept repository'
-	run "$PINFOLD" run -C sub --no-accept --network offline --hide '*.pem' --accept repository -- pwd
+	refused run -C sub --no-accept --offline --hide '*.pem' --memory 1G -- touch ran
+	assert_output_has 'to run anyway: pinfold run -C sub --no-accept --network offline --hide '"'*.pem'"' --memory 1G --accept limits'
+	run "$PINFOLD" run -C sub --no-accept --network offline --hide '*.pem' --memory 1G --accept limits -- pwd
 	assert_status 0
 	assert_equal "$output" "$PWD/sub"
 }
@@ -209,7 +209,7 @@ field() {
 	assert_equal "$(field "$SCRATCH/record" 'r["worktree"]')" "$WORK"
 	assert_equal "$(field "$SCRATCH/record" 'r["guarantees"]["writes"]["state"]')" held
 	assert_equal "$(field "$SCRATCH/record" 'len(r["guarantees"])')" 11
-	assert_equal "$(field "$SCRATCH/record" 'r["check"]["kind"]')" none
+	assert_equal "$(field "$SCRATCH/record" 'r["check"]["kind"], r["check"]["complete"], r["violations"]')" "('set', True, [])"
 }
 
 @test "a refusal and a usage error have a record, too" {

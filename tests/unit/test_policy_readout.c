@@ -64,7 +64,7 @@ static void test_show(void **state)
 	assert_string_equal(line("env "), "env (none) built in");
 	snprintf(expected, sizeof(expected),
 		 "%s:3  (no effect: a project's file may only tighten; see: pinfold trust)\n", at(PROJECT_FILE));
-	assert_non_null(strstr(out.data, "env        [\"A\"]"));
+	assert_non_null(strstr(out.data, "env           [\"A\"]"));
 	assert_non_null(strstr(out.data, expected));
 	snprintf(expected, sizeof(expected), "worktree %s built in", world_work);
 	assert_string_equal(line("worktree"), expected);
