@@ -33,21 +33,32 @@ static bool is_verbose(struct session *session)
 	return word && strcmp(word, "true") == 0;
 }
 
-/* Before the command starts. *ret_said: a bit for each guarantee that was named as open. */
-static void say_plan(struct session *session, const struct request *request, unsigned *ret_said)
+/* A bit for each guarantee that was named as open. */
+struct said {
+	unsigned weaker, absent;
+};
+
+static unsigned *said_as(struct said *said, const struct pinfold_guarantee *guarantee)
+{
+	return guarantee->state == PINFOLD_ABSENT ? &said->absent : &said->weaker;
+}
+
+/* Before the command starts. */
+static void say_plan(struct session *session, const struct request *request, struct said *ret_said)
 {
 	bool is_auto = has_mode(session, "auto") && !request->is_quiet;
 	struct pinfold_guarantee guarantee;
 	const char *warning;
 
-	*ret_said = 0;
+	*ret_said = (struct said){ 0 };
 	if (has_mode(session, "off"))
 		say("warning: the command runs without any confinement (mode off)");
 	for (size_t i = 0; pinfold_plan_guarantee(session->plan, i, &guarantee) == 0; i++) {
 		if (!is_verbose(session) && !(is_auto && is_open(&guarantee)))
 			continue;
 		say_guarantee(&guarantee);
-		*ret_said |= is_open(&guarantee) ? 1u << i : 0;
+		if (is_open(&guarantee))
+			*said_as(ret_said, &guarantee) |= 1u << i;
 	}
 	for (size_t i = 0; is_verbose(session) && (warning = pinfold_plan_warning(session->plan, i)); i++)
 		say("warning: %s", warning);
@@ -55,14 +66,14 @@ static void say_plan(struct session *session, const struct request *request, uns
 
 /* What the set-up found out is said late, but said: the plan was made again without it. */
 static void say_late(struct session *session, const struct request *request, const struct pinfold_outcome *outcome,
-		     unsigned said)
+		     struct said *said)
 {
 	struct pinfold_guarantee guarantee;
 
 	if (request->is_quiet || !pinfold_outcome_ran(outcome) || !(has_mode(session, "auto") || is_verbose(session)))
 		return;
 	for (size_t i = 0; pinfold_outcome_guarantee(outcome, i, &guarantee) == 0; i++)
-		if (is_open(&guarantee) && !(said & 1u << i))
+		if (is_open(&guarantee) && !(*said_as(said, &guarantee) & 1u << i))
 			say_guarantee(&guarantee);
 }
 
@@ -101,6 +112,19 @@ static void say_violations(const struct pinfold_outcome *outcome)
 		say("warning: not everything that is protected could be looked at after the run; the record says what");
 }
 
+/* A script that calls us in a pen gets no second one. What helps is not to accept that nothing holds, but to know why.
+ * The variable proves nothing, and only chooses the words. */
+static void name_outer_pen(struct pinfold_error *err, const struct pinfold_outcome *outcome)
+{
+	const char *status = getenv("PINFOLD_STATUS");
+	struct pinfold_guarantee writes;
+
+	if (!status || !*status || pinfold_outcome_ran(outcome) || err->code != PINFOLD_REFUSED)
+		return;
+	if (pinfold_outcome_guarantee(outcome, 0, &writes) == 0 && writes.state == PINFOLD_ABSENT)
+		usage_hint(err, "this is a pen already ('pinfold status' tells which); run the command without pinfold");
+}
+
 static void say_outcome(const struct request *request, const struct pinfold_outcome *outcome)
 {
 	const struct pinfold_error *error = pinfold_outcome_error(outcome);
@@ -113,6 +137,7 @@ static void say_outcome(const struct request *request, const struct pinfold_outc
 		return;
 	quiet = *error;
 	name_directory(&quiet, request->directory);
+	name_outer_pen(&quiet, outcome);
 	if (request->is_quiet)
 		quiet.hint[0] = '\0';
 	say_error(&quiet);
@@ -177,7 +202,7 @@ static int run_plan(const struct request *request, struct session *session)
 	struct record_file file = { .fd = -1 };
 	struct pinfold_outcome *outcome;
 	struct pinfold_error error;
-	unsigned said;
+	struct said said;
 	int status;
 
 	if (record_open(&file, request->record, session->plan, &error) < 0)
@@ -187,7 +212,7 @@ static int run_plan(const struct request *request, struct session *session)
 	say_plan(session, request, &said);
 	if (pinfold_run_here(session->plan, &options, &outcome, &error) < 0)
 		return fail(request, &file, session->plan, &error);
-	say_late(session, request, outcome, said);
+	say_late(session, request, outcome, &said);
 	status = finish(request, &file, outcome);
 	pinfold_outcome_free(outcome);
 	return status;

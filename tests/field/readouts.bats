@@ -89,7 +89,18 @@ confined() {
 	for i in 1 2; do
 		run pen -- "$PINFOLD" run -- touch ran
 		assert_status 125
+		assert_output_has 'hint: this is a pen already'
 		refute_exists ran
+	done
+}
+
+# The first plan calls some of them weaker; what is said in the end is what there is.
+@test "F085 in a pen, mode auto names all that is absent" {
+	local name
+	run pen -- "$PINFOLD" run --mode auto -- true
+	assert_status 0
+	for name in writes secrets repository services processes terminal privileges cleanup; do
+		assert_output_has "pinfold: $name: absent: "
 	done
 }
 

@@ -106,7 +106,8 @@ static void what_an_option_takes_is_checked(void **state)
 		{ { "--pass-fd", "-1" }, "option '--pass-fd': '-1' is no descriptor" },
 		{ { "--pass-fd", "1000000" }, "option '--pass-fd': descriptor 1000000 is not open" },
 		{ { "--pass-fd", "1x" }, "option '--pass-fd': '1x' is no descriptor" },
-		{ { "--pass-fd", "99999999999999999999" }, "option '--pass-fd': '99999999999999999999' is no descriptor" },
+		{ { "--pass-fd", "99999999999999999999" },
+		  "option '--pass-fd': '99999999999999999999' is no descriptor" },
 	};
 	struct request request;
 	struct pinfold_error error;

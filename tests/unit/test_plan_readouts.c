@@ -118,8 +118,9 @@ static void the_line_that_accepts_keeps_the_other_options(void **state)
 		enum policy_key key;
 		const char *text;
 	} said[] = {
-		{ KEY_NETWORK, "offline" }, { KEY_READ_ONLY, "true" }, { KEY_ACCEPT, "none" },	 { KEY_TIME, "10m" },
-		{ KEY_HIDE, "*.pem" },	    { KEY_VERBOSE, "true" },   { KEY_ENV, "TOKEN=secret" }, { KEY_MEMORY, "none" },
+		{ KEY_NETWORK, "offline" }, { KEY_READ_ONLY, "true" }, { KEY_ACCEPT, "none" },
+		{ KEY_TIME, "10m" }, { KEY_HIDE, "*.pem" }, { KEY_VERBOSE, "true" },
+		{ KEY_ENV, "TOKEN=secret" }, { KEY_MEMORY, "none" },
 	};
 	struct pinfold_policy policy = { .config_fd = 7 };
 	struct world *world = *state;
