@@ -93,6 +93,8 @@ _Noreturn void command_execute(struct enter *enter)
 	if (!error) {
 		if (enter->is_pinned)
 			sched_setaffinity(0, sizeof(enter->affinity), &enter->affinity);
+		if (enter->ignores_children)
+			signal(SIGCHLD, SIG_IGN);
 		sigprocmask(SIG_SETMASK, &enter->command_mask, NULL);
 		error = execute_candidates(plan, &path);
 	}

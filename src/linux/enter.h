@@ -69,6 +69,7 @@ struct enter {
 	int terminal_fd;        /* the controlling terminal, where it is or may be handed over; else -1 */
 	enum job_control job;
 	sigset_t command_mask;  /* the signal mask that the caller had */
+	bool ignores_children;  /* the caller had SIGCHLD ignored, and so has the command */
 	bool is_pinned;         /* the CPU is pinned during set-up; affinity is what it was */
 	cpu_set_t affinity;
 	char *argument_start, *argument_end; /* our own command line in memory, wiped in the pen (F175) */
@@ -97,9 +98,11 @@ int ids_write_own(const struct enter *enter, struct pinfold_error *err);        
 int ids_write_for(const struct enter *enter, pid_t pid, struct pinfold_error *err);   /* ids.c, by the supervisor */
 int ids_become_inner(const struct pinfold_plan *plan, struct pinfold_error *err);     /* ids.c, in the pen */
 int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);   /* ids.c, by the supervisor: id-mapped clones */
+int clone_source(const struct plan_source *source); /* mounts.c: a detached mount, or -1 and errno */
 int mounts_open_sources(struct enter *enter, struct pinfold_error *err);
 int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int net_loopback_up(struct pinfold_error *err);
+int stdio_open_hidden(struct enter *enter, struct pinfold_error *err);
 int stdio_reopen(struct enter *enter, struct pinfold_error *err);
 void stdio_give_pipes(const struct enter *enter);                                    /* stdio.c, by the supervisor */
 int limits_set(const struct plan_limits *limits, struct pinfold_error *err);

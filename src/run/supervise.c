@@ -44,6 +44,8 @@ struct supervision {
 	pid_t init;
 	int pidfd, report_fd, control_fd, signal_fd, stop_fd;
 	sigset_t caller_mask;
+	struct sigaction caller_child; /* what the caller had for SIGCHLD */
+	bool is_blocked;               /* both are known, and to be put back */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC, or -1 */
 	bool has_status;
 	int status;
@@ -256,11 +258,17 @@ static int make_pipes(struct supervision *s, struct pinfold_error *err)
 
 static int block_signals(struct supervision *s, struct pinfold_error *err)
 {
+	/* Who was started with SIGCHLD ignored, as children of many daemons are, never learns how a child ended: the
+	 * kernel reaps it unseen, and the pen's init, which inherits this, would wait for ever. */
+	const struct sigaction usual = { .sa_handler = SIG_DFL };
 	sigset_t all, heard;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &s->caller_mask);
+	sigaction(SIGCHLD, &usual, &s->caller_child);
+	s->is_blocked = true;
 	s->enter.command_mask = s->caller_mask;
+	s->enter.ignores_children = s->caller_child.sa_handler == SIG_IGN;
 	/* A fault of our own must end us, not wait in a descriptor. SIGPIPE is answered by EPIPE. */
 	heard = all;
 	for (size_t i = 0; i < 6; i++)
@@ -380,6 +388,9 @@ static void finish(struct supervision *s)
 	while (sigtimedwait(&pending, NULL, &(struct timespec){ 0 }) > 0)
 		;
 	fd_close(&s->signal_fd);
+	if (!s->is_blocked)
+		return;
+	sigaction(SIGCHLD, &s->caller_child, NULL);
 	sigprocmask(SIG_SETMASK, &s->caller_mask, NULL);
 }
 

@@ -147,6 +147,16 @@ field() {
 	done
 }
 
+@test "started with SIGCHLD ignored, the status is the command's own, and the command finds it ignored" {
+	local mode
+	for mode in required off; do
+		run timeout -k 1 20 env --ignore-signal=CHLD "$PINFOLD" run --quiet --mode "$mode" -- python3 -c '
+import signal, sys
+sys.exit(3 if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN else 4)'
+		assert_status 3
+	done
+}
+
 @test "124, 126, 127 and 128 + the signal" {
 	run pen --time 300ms -- sleep 20
 	assert_status 124
