@@ -149,8 +149,7 @@ static int map_source(struct enter *enter, size_t i, int map_fd, struct pinfold_
 {
 	const struct plan_source *source = &enter->plan->sources[i];
 	struct stat st;
-	int r, fd = sys_open_tree(AT_FDCWD, source->path, SYS_OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW |
-						      (source->is_recursive ? SYS_AT_RECURSIVE : 0));
+	int r, fd = clone_source(source);
 
 	if (fd < 0 && source->is_optional)
 		return 0;

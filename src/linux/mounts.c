@@ -63,6 +63,14 @@ static int open_lower(struct enter *enter, size_t i, struct pinfold_error *err)
 	return check_identity(enter->lowers[i], source, err);
 }
 
+int clone_source(const struct plan_source *source)
+{
+	unsigned flags = SYS_OPEN_TREE_CLONE | (source->is_recursive ? SYS_AT_RECURSIVE : 0);
+
+	return source->is_place ? sys_open_tree_at_place(source->path, flags) :
+				  sys_open_tree(AT_FDCWD, source->path, flags | AT_SYMLINK_NOFOLLOW);
+}
+
 /* 1: left out. */
 static int open_source(struct enter *enter, size_t i, struct pinfold_error *err)
 {
@@ -73,8 +81,7 @@ static int open_source(struct enter *enter, size_t i, struct pinfold_error *err)
 		return 0;
 	if (source->is_lower)
 		return open_lower(enter, i, err);
-	*fd = sys_open_tree(AT_FDCWD, source->path,
-			    SYS_OPEN_TREE_CLONE | AT_SYMLINK_NOFOLLOW | (source->is_recursive ? SYS_AT_RECURSIVE : 0));
+	*fd = clone_source(source);
 	if (*fd < 0) {
 		if (source->is_optional && is_gone(errno))
 			return 1;

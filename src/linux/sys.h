@@ -7,6 +7,7 @@
 #ifndef LINUX_SYS_H
 #define LINUX_SYS_H
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -80,6 +81,20 @@ static inline int sys_open_place(int dirfd, const char *path, uint64_t flags)
 	};
 
 	return (int)syscall(NR_OPENAT2, dirfd, path, &how, sizeof(how));
+}
+
+/* Clones the mount at a place, reached in the same way: what lies at the end of a link may be what another run put there. */
+static inline int sys_open_tree_at_place(const char *path, unsigned flags)
+{
+	int place = sys_open_place(AT_FDCWD, path, O_PATH | O_NOFOLLOW), fd, saved;
+
+	if (place < 0)
+		return -1;
+	fd = sys_open_tree(place, "", flags | SYS_AT_EMPTY_PATH);
+	saved = errno;
+	close(place);
+	errno = saved;
+	return fd;
 }
 
 static inline int sys_close_range(unsigned first, unsigned last, unsigned flags)

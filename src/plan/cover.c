@@ -217,6 +217,7 @@ static int lay_bind(struct covers *covers, const struct cover *cover, const stru
 	if (cover->kind == COVER_PROTECT || !cover->node)
 		opened->idmap = outer->idmap;
 	opened->is_recursive = cover->is_directory && cover->kind != COVER_CACHE;
+	opened->is_place = strcmp(cover->from, cover->path) == 0;
 	if (!outer || outer->sight < SIGHT_READ)
 		layout_place(layout, cover->path, cover->is_directory);
 	layout_op(layout, OP_BIND, cover->path)->source = source;

@@ -67,6 +67,7 @@ struct plan_source {
 	bool is_recursive;  /* with the mounts below it */
 	bool is_optional;   /* gone or unreachable: every operation on it is left out */
 	bool is_lower;      /* also the lower layer of an overlay: a plain descriptor is kept, too */
+	bool is_place;      /* bound over itself: no link may lead there, as none may lead to the place */
 	unsigned attr_set;
 	int idmap;          /* index into plan->idmaps, -1: none. Opened and mapped by the parent (root only) */
 };
