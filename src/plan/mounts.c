@@ -128,12 +128,15 @@ static void lay_devices(struct layout *layout)
 	layout_region(layout, "/dev/shm", "shm", 0);
 }
 
+/* What is granted is to be opened and connected to, which a read-only mount lets through: its mode, owner and times are
+ * not the command's to change (E002). */
 static void lay_granted_devices(struct layout *layout)
 {
 	const struct survey *survey = &layout->plan->survey;
 
 	for (size_t i = 0; i < survey->device_count; i++) {
-		int source = layout_source(layout, survey->devices[i].path, &survey->devices[i].node, ATTR_NOSUID | ATTR_NOEXEC);
+		int source = layout_source(layout, survey->devices[i].path, &survey->devices[i].node,
+					   ATTR_READONLY | ATTR_NOSUID | ATTR_NOEXEC);
 
 		if (source >= 0)
 			layout->plan->sources[source].idmap = -1;
@@ -146,7 +149,7 @@ static void lay_sockets(struct layout *layout)
 	const struct survey *survey = &layout->plan->survey;
 
 	for (size_t i = 0; i < survey->socket_count; i++) {
-		int source = layout_source(layout, survey->sockets[i].path, &survey->sockets[i].node, ATTR_PLAIN);
+		int source = layout_source(layout, survey->sockets[i].path, &survey->sockets[i].node, ATTR_FIXED);
 
 		layout_bind(layout, source, survey->sockets[i].path, survey->sockets[i].is_directory);
 	}

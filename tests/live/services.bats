@@ -124,6 +124,18 @@ load ../lib
 	try_allowed --socket "/tmp/pinfold-test-$$.sock" -- connect-unix "/tmp/pinfold-test-$$.sock"
 }
 
+@test "--socket does not open the mode and the times of the socket (E002)" {
+	listener unix "$SCRATCH/one"
+	local script
+	for script in "chmod 777 '$SCRATCH/one'" "touch -d 2001-01-01 '$SCRATCH/one'"; do
+		denied "$script" --socket "$SCRATCH/one"
+		chmod 700 "$SCRATCH/one"
+		touch -d 2002-02-02 "$SCRATCH/one"
+		run pen --socket "$SCRATCH/one" -- sh -c "$script"
+		assert_equal "$(stat -c '%a %Y' "$SCRATCH/one")" "700 $(date -d 2002-02-02 +%s)"
+	done
+}
+
 @test "--socket of a missing path is refused" {
 	run pen --socket "$SCRATCH/missing" -- touch ran
 	assert_status 125
