@@ -213,6 +213,9 @@ static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
 	r = mounts_open_sources(enter, err);
 	if (r < 0)
 		return r;
+	r = stdio_open_hidden(enter, err);
+	if (r < 0)
+		return r;
 	r = mounts_carry_out(enter, fact, err);
 	if (r < 0)
 		return r;

@@ -26,6 +26,16 @@ load ../lib
 	exec 9>&- 8>&-
 }
 
+@test "E070 --pass-fd of a directory is refused" {
+	exec 8<"$SCRATCH"
+	run "$ATTEMPT" fd-createat 8 new-out
+	assert_equal "$output" OK
+	run pen --pass-fd 8 -- touch ran
+	assert_status 125
+	refute_exists ran
+	exec 8>&-
+}
+
 @test "E070 a directory as standard input" {
 	echo text >"$SCRATCH/file"
 	run "$ATTEMPT" fd-createat 0 new-out <"$SCRATCH"
@@ -82,6 +92,22 @@ load ../lib
 		[[ $output == @(EACCES|EROFS|EPERM) ]] || fail "$what inside: $output"
 		assert_equal "$(stat -c '%a %Y' "$SCRATCH/file")" "$before"
 	done
+}
+
+@test "E110a its metadata, where the file is hidden" {
+	only_as user # as root the command has another id, and no file of root's is its own
+	own_home
+	echo text >"$HOME/.netrc"
+	chmod 600 "$HOME/.netrc"
+	local what before
+	before=$(stat -c '%a %Y' "$HOME/.netrc")
+	for what in fd-chmod fd-utimes fd-reopen fd-retruncate; do
+		run pen -- "$ATTEMPT" "$what" 0 <"$HOME/.netrc"
+		[[ $output == @(EACCES|EROFS|EPERM|ENOENT) ]] || fail "$what inside: $output"
+		assert_equal "$(stat -c '%a %Y' "$HOME/.netrc")" "$before"
+	done
+	run pen -- sh -c 'read -r line; cat; echo "$line"' <"$HOME/.netrc"
+	assert_equal "$output" text
 }
 
 @test "E110a what was opened for writing stays writable, at its place" {
