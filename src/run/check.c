@@ -70,11 +70,24 @@ static void enter_root(struct checking *c, size_t index)
 		c->root_error = -ESTALE;
 }
 
+/* What cannot be searched hides what was made there until somebody opens it again: we do, and it stays open. */
+static bool is_opened_up(int fd, int r)
+{
+	mode_t mode;
+
+	return r == -EACCES && directory_open_up(fd, &mode);
+}
+
 /* One step down; -ELOOP for a link. */
 static int step(int fd, const char *name)
 {
 	int next = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), r = -errno;
 	struct stat st;
+
+	if (next < 0 && is_opened_up(fd, r)) {
+		next = openat(fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		r = -errno;
+	}
 
 	if (next >= 0)
 		return next;
@@ -137,7 +150,10 @@ static int look_up(struct checking *c, size_t root, const char *below, struct st
 		return r;
 	if (!*below)
 		return fstat(c->root_fd, ret) < 0 ? -errno : 0;
-	return fstatat(c->dir_fd, path_name(below), ret, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	r = fstatat(c->dir_fd, path_name(below), ret, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	if (is_opened_up(c->dir_fd, r))
+		r = fstatat(c->dir_fd, path_name(below), ret, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	return r;
 }
 
 static bool is_missing(int r)

@@ -39,6 +39,9 @@ int check_after(const struct pinfold_plan *plan, struct arena *arena, struct che
 
 /* ---- remove.c: out of the worktree ---- */
 
+/* Gives the owner all rights over a directory that the command has closed; true where that changed its mode. */
+bool directory_open_up(int fd, mode_t *ret_mode);
+
 struct removal {
 	const struct pinfold_plan *plan;
 	struct arena *arena;

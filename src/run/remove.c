@@ -96,16 +96,32 @@ void removal_close(struct removal *removal)
 
 /* ---- renaming ---- */
 
+/* Of a descriptor that may be an O_PATH one, which fchmod does not take. */
+static bool set_mode(int fd, mode_t mode)
+{
+	char self[64];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return chmod(self, mode) == 0;
+}
+
+bool directory_open_up(int fd, mode_t *ret_mode)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) < 0 || (st.st_mode & S_IRWXU) == S_IRWXU)
+		return false;
+	*ret_mode = st.st_mode & 07777;
+	return set_mode(fd, *ret_mode | S_IRWXU);
+}
+
 /* Only a directory that its owner may write can be moved to another parent; the command could have seen to that. */
 static void make_movable(int dir_fd, const char *name)
 {
 	FD_CLEANUP int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	char self[64];
 
-	if (fd < 0)
-		return;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
-	chmod(self, 0700);
+	if (fd >= 0)
+		set_mode(fd, 0700);
 }
 
 static int move(int from_fd, const char *from, int to_fd, const char *to)
@@ -255,8 +271,8 @@ static int move_out(struct removal *removal, int dir_fd, const char *name, const
 	return r < 0 ? r : delete_entry(NULL, dir_fd, name);
 }
 
-enum check_action removal_take(struct removal *removal, int dir_fd, const char *name, const char *below,
-			       const char **ret_path)
+static enum check_action take_out(struct removal *removal, int dir_fd, const char *name, const char *below,
+				  const char **ret_path)
 {
 	const char *slash = strrchr(below, '/');
 	char *other;
@@ -270,4 +286,17 @@ enum check_action removal_take(struct removal *removal, int dir_fd, const char *
 		return ACTION_LEFT;
 	*ret_path = arena_printf(removal->arena, "%.*s%s", slash ? (int)(slash - below + 1) : 0, below, other);
 	return ACTION_RENAMED;
+}
+
+/* Nothing leaves a directory that may not be written (`chmod 555 .git`): it is opened for that long. */
+enum check_action removal_take(struct removal *removal, int dir_fd, const char *name, const char *below,
+			       const char **ret_path)
+{
+	mode_t mode;
+	bool is_opened = directory_open_up(dir_fd, &mode);
+	enum check_action action = take_out(removal, dir_fd, name, below, ret_path);
+
+	if (is_opened)
+		set_mode(dir_fd, mode);
+	return action;
 }

@@ -42,3 +42,25 @@ load ../lib
 	mkdir -p plain/hooks
 	try_allowed -- rename "$WORK/plain" "$WORK/plain-@"
 }
+
+@test "the check after the run: a directory that the command has closed keeps nothing" {
+	own_home
+	new_repo
+	cp -r .git evil
+	git config -f evil/config core.fsmonitor "touch $SCRATCH/marker; false"
+	# The control: what git outside makes of it.
+	echo ../evil >.git/commondir
+	git status >"$SCRATCH/out" 2>&1 || true
+	assert_exists "$SCRATCH/marker"
+	rm "$SCRATCH/marker" .git/commondir
+	run pen -- sh -c 'echo ../evil >.git/commondir && chmod 555 .git'
+	assert_status 0
+	refute_exists .git/commondir
+	assert_equal "$(stat -c %a .git)" 555
+	git status >"$SCRATCH/out" 2>&1 || true
+	refute_exists "$SCRATCH/marker"
+	chmod 755 .git
+	run pen -- sh -c 'echo x >.envrc && chmod 0 .'
+	chmod 755 .
+	refute_exists .envrc
+}
