@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -115,6 +116,12 @@ bool directory_open_up(int fd, mode_t *ret_mode)
 	return set_mode(fd, *ret_mode | S_IRWXU);
 }
 
+/* rename that replaces nothing. By system call: a C library may not know it yet (musl). */
+static int rename_new(int from_fd, const char *from, int to_fd, const char *to)
+{
+	return (int)syscall(SYS_renameat2, from_fd, from, to_fd, to, 1U /* RENAME_NOREPLACE, linux/fs.h */);
+}
+
 /* Only a directory that its owner may write can be moved to another parent; the command could have seen to that. */
 static void make_movable(int dir_fd, const char *name)
 {
@@ -126,11 +133,11 @@ static void make_movable(int dir_fd, const char *name)
 
 static int move(int from_fd, const char *from, int to_fd, const char *to)
 {
-	if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
+	if (rename_new(from_fd, from, to_fd, to) == 0)
 		return 0;
 	if (errno == EACCES || errno == EPERM) {
 		make_movable(from_fd, from);
-		if (renameat2(from_fd, from, to_fd, to, RENAME_NOREPLACE) == 0)
+		if (rename_new(from_fd, from, to_fd, to) == 0)
 			return 0;
 	}
 	return -errno;
