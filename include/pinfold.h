@@ -423,6 +423,12 @@ PINFOLD_PUBLIC bool pinfold_outcome_timed_out(const struct pinfold_outcome *outc
 /* Why it never ran, or what failed after it ran; NULL when nothing did. Belongs to the outcome. */
 PINFOLD_PUBLIC const struct pinfold_error *pinfold_outcome_error(const struct pinfold_outcome *outcome);
 
+/*
+ * What the command's user should know of what became of its work, a line each, not terminated: changes of git's
+ * configuration that were not kept. The record has them as warnings. NULL behind the last. Belongs to the outcome.
+ */
+PINFOLD_PUBLIC const char *pinfold_outcome_notice(const struct pinfold_outcome *outcome, size_t index);
+
 /* As pinfold_plan_guarantee, for the plan that was carried out; -ENOENT for all when there never was a plan. */
 PINFOLD_PUBLIC int pinfold_outcome_guarantee(const struct pinfold_outcome *outcome, size_t index,
 					     struct pinfold_guarantee *ret);

@@ -19,11 +19,13 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/limits.h"
+#include "run/carry.h"
 
 struct pinfold_run {
 	struct pinfold_plan *plan;
 	struct run_options options;
 	struct run_handle handle; /* descriptors -1: ended */
+	struct carry_handover handover;
 	int fd;                   /* what the caller polls: the same number for every try */
 	unsigned tried;           /* a bit for each host fact that was learned from this run */
 	bool is_killed;
@@ -154,7 +156,7 @@ static int take_stdio(struct pinfold_plan *plan, const int stdio[3], struct pinf
 static int take_options(struct pinfold_plan *plan, const struct pinfold_run_options *options, struct run_options *ret,
 			struct pinfold_error *err)
 {
-	struct run_options checked = { .stdio = { -1, -1, -1 } };
+	struct run_options checked = { .stdio = { -1, -1, -1 }, .handover_fd = -1 };
 	int r;
 
 	if (options && options->size != sizeof(*options))
@@ -171,6 +173,33 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 	if (r == 0)
 		*ret = checked;
 	return r;
+}
+
+/* ---- git's configuration ---------------------------------------------------------------------------------------- */
+
+/* For one try: the plan, and with it the number of copies, may be another one at the next. */
+static int open_handover(const struct pinfold_plan *plan, struct carry_handover *handover, struct run_options *options,
+			 struct pinfold_error *err)
+{
+	int r;
+
+	carry_close(handover);
+	r = carry_open(plan, handover);
+	options->handover_fd = handover->out;
+	return r < 0 ? err_sys(err, PINFOLD_INTERNAL, -r, "make", "a socket") : 0;
+}
+
+/* After everything else has been looked at: what is carried over is no change that the command made. */
+static void carry(const struct pinfold_plan *plan, struct carry_handover *handover, struct pinfold_outcome *outcome)
+{
+	const char *said = NULL;
+
+	if (outcome->result.ran && carry_over(plan, handover, &outcome->arena, &said) < 0)
+		said = "git's configuration: what was changed was not kept: out of memory";
+	/* where there is no room for the line, there is none for the record either, which fails aloud */
+	if (said && strv_add(&outcome->arena, &outcome->notices, said) == 0)
+		strv_add(&outcome->arena, &outcome->warnings, said);
+	carry_close(handover);
 }
 
 /* ---- in this process ------------------------------------------------------------------------------------------- */
@@ -203,6 +232,7 @@ int pinfold_run_here(struct pinfold_plan *plan, const struct pinfold_run_options
 		     struct pinfold_error *err)
 {
 	struct run_result result = { .code = -1, .fact = -1 };
+	struct carry_handover handover = { -1, -1 };
 	struct run_options checked;
 	unsigned tried = 0;
 	int r = take_options(plan, options, &checked, err);
@@ -212,12 +242,21 @@ int pinfold_run_here(struct pinfold_plan *plan, const struct pinfold_run_options
 	checked.own_terminal = true;
 	if (plan_refusal(plan, &result.error) == 0) {
 		do {
-			r = run_here(plan, &checked, &result);
+			r = open_handover(plan, &handover, &checked, err);
 			if (r < 0)
+				return r;
+			r = run_here(plan, &checked, &result);
+			if (r < 0) {
+				carry_close(&handover);
 				return err_sys(err, PINFOLD_INTERNAL, -r, "run the command", NULL);
+			}
 		} while (try_again(plan, &result, &tried));
 	}
-	return give_outcome(plan, NULL, &result, ret, err);
+	r = give_outcome(plan, NULL, &result, ret, err);
+	if (r == 0)
+		carry(plan, &handover, *ret);
+	carry_close(&handover);
+	return r;
 }
 
 /* ---- beside this process --------------------------------------------------------------------------------------- */
@@ -226,8 +265,11 @@ int pinfold_run_here(struct pinfold_plan *plan, const struct pinfold_run_options
 static int start_try(struct pinfold_run *run, struct pinfold_error *err)
 {
 	struct run_handle handle;
-	int r = run_start(run->plan, &run->options, &handle, err);
+	int r = open_handover(run->plan, &run->handover, &run->options, err);
 
+	if (r == 0)
+		r = run_start(run->plan, &run->options, &handle, err);
+	fd_close(&run->handover.out);
 	if (r < 0)
 		return r;
 	if (run->fd < 0) {
@@ -262,9 +304,10 @@ int pinfold_run_start(struct pinfold_run **ret, struct pinfold_plan *plan, const
 	run->plan = plan;
 	run->options = checked;
 	run->fd = run->handle.control_fd = run->handle.result_fd = -1;
+	run->handover = (struct carry_handover){ -1, -1 };
 	r = start_try(run, err);
 	if (r < 0)
-		free(run);
+		pinfold_run_free(run);
 	else
 		*ret = run;
 	return r;
@@ -317,8 +360,10 @@ int pinfold_run_wait(struct pinfold_run *run, int timeout_ms, struct pinfold_out
 			break;
 	}
 	r = give_outcome(run->plan, NULL, &result, ret, err);
-	if (r == 0)
+	if (r == 0) {
+		carry(run->plan, &run->handover, *ret);
 		fd_close(&run->fd);
+	}
 	return r;
 }
 
@@ -343,6 +388,7 @@ struct pinfold_run *pinfold_run_free(struct pinfold_run *run)
 		if (give_outcome(run->plan, NULL, &result, &outcome, NULL) == 0)
 			pinfold_outcome_free(outcome);
 	}
+	carry_close(&run->handover);
 	free(run);
 	return NULL;
 }
@@ -382,6 +428,11 @@ bool pinfold_outcome_timed_out(const struct pinfold_outcome *outcome)
 const struct pinfold_error *pinfold_outcome_error(const struct pinfold_outcome *outcome)
 {
 	return outcome->result.error.code == PINFOLD_OK ? NULL : &outcome->result.error;
+}
+
+const char *pinfold_outcome_notice(const struct pinfold_outcome *outcome, size_t index)
+{
+	return index < outcome->notices.n ? outcome->notices.v[index] : NULL;
 }
 
 int pinfold_outcome_guarantee(const struct pinfold_outcome *outcome, size_t index, struct pinfold_guarantee *ret)

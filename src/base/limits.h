@@ -15,6 +15,9 @@ enum {
 	LIMIT_PATTERN_MATCHES = 100000,     /* paths that the patterns of one run may match */
 	LIMIT_WALK_DEPTH = 128,             /* directories below the worktree's top that a pattern walk enters */
 	LIMIT_CUT_BYTES = 256 * 1024,       /* a settings file that is shown as a copy without its secrets */
+	LIMIT_GIT_CONFIG_BYTES = 256 * 1024, /* a configuration of git's that the command gets as a copy */
+	LIMIT_GIT_CONFIG_ITEMS = 20000,
+	LIMIT_GIT_COPIES = 32,              /* and how many of them */
 	LIMIT_STATUS_BYTES = 1024,          /* PINFOLD_STATUS */
 	LIMIT_TODO_BYTES = 256 * 1024,      /* a todo list of git-rebase that is looked into after a run */
 	LIMIT_REMOVED_BYTES = 16 * 1024 * 1024, /* copied out of the worktree by one run, where it cannot be renamed */

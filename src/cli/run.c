@@ -129,10 +129,13 @@ static void say_outcome(const struct request *request, const struct pinfold_outc
 {
 	const struct pinfold_error *error = pinfold_outcome_error(outcome);
 	struct pinfold_error quiet;
+	const char *notice;
 
 	if (pinfold_outcome_timed_out(outcome))
 		say("the time limit ended the run");
 	say_violations(outcome);
+	for (size_t i = 0; !request->is_quiet && (notice = pinfold_outcome_notice(outcome, i)); i++)
+		say("%s", notice);
 	if (!error)
 		return;
 	quiet = *error;

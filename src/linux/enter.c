@@ -72,7 +72,7 @@ void enter_prepare(struct enter *enter, const struct pinfold_plan *plan)
 {
 	*enter = (struct enter){
 		.plan = plan, .stdio = { 0, 1, 2 }, .report_fd = -1, .control_fd = -1, .terminal_fd = -1,
-		.private_fd = -1, .landlock_fd = -1, .clones = plan->scratch, .lowers = plan->scratch + plan->source_count,
+		.private_fd = -1, .handover_fd = -1, .landlock_fd = -1, .clones = plan->scratch, .lowers = plan->scratch + plan->source_count,
 	};
 	for (size_t i = 0; i < 2 * plan->source_count; i++)
 		plan->scratch[i] = -1;
@@ -217,6 +217,9 @@ static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
 	if (r < 0)
 		return r;
 	r = mounts_carry_out(enter, fact, err);
+	if (r < 0)
+		return r;
+	r = handover_send(enter, err);
 	if (r < 0)
 		return r;
 	if (enter->plan->offline) {

@@ -77,6 +77,7 @@ struct enter {
 	bool waits_for_ids;
 	int *clones, *lowers;   /* per source of the plan: -1, or a descriptor; in the plan's scratch */
 	int private_fd;         /* the private tmpfs */
+	int handover_fd;        /* takes the directories of the plan's copies, or -1 */
 	char lower_option[96];
 	int landlock_fd;
 	pid_t command;
@@ -101,6 +102,7 @@ int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *er
 int clone_source(const struct plan_source *source); /* mounts.c: a detached mount, or -1 and errno */
 int mounts_open_sources(struct enter *enter, struct pinfold_error *err);
 int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err);
+int handover_send(struct enter *enter, struct pinfold_error *err);                   /* handover.c */
 int net_loopback_up(struct pinfold_error *err);
 int stdio_open_hidden(struct enter *enter, struct pinfold_error *err);
 int stdio_reopen(struct enter *enter, struct pinfold_error *err);

@@ -309,6 +309,23 @@ static bool has_effect(const struct cover *cover, const struct cover *outer)
 	}
 }
 
+/* git replaces its configuration, which a mount point does not let it do: instead of the file lies a link to a copy,
+ * which git follows, making its lock beside the copy. What the name stands for cannot be turned round: the link is the
+ * mount. */
+static bool lay_copy(struct covers *covers, const struct cover *cover)
+{
+	struct layout *layout = covers->layout;
+	const struct survey *survey = &layout->plan->survey;
+
+	for (size_t i = 0; i < survey->config_count; i++) {
+		if (strcmp(survey->configs[i].path, cover->path) != 0)
+			continue;
+		layout_copy(layout, &survey->configs[i]);
+		return true;
+	}
+	return false;
+}
+
 static enum sight lay_one(struct covers *covers, const struct cover *cover, const struct cover *outer, int *ret_idmap)
 {
 	struct pinfold_plan *plan = covers->layout->plan;
@@ -321,9 +338,12 @@ static enum sight lay_one(struct covers *covers, const struct cover *cover, cons
 	case COVER_WRITE:
 		*ret_idmap = lay_bind(covers, cover, outer);
 		return SIGHT_WRITE;
+	case COVER_PROTECT:
+		if (lay_copy(covers, cover))
+			return SIGHT_READ;
+		/* fall through */
 	case COVER_READ:
 	case COVER_FIXED:
-	case COVER_PROTECT:
 		lay_bind(covers, cover, outer);
 		/* the private directory of a cache need not hold the place */
 		if (outer && outer->sight == SIGHT_PRIVATE)

@@ -49,6 +49,8 @@ void layout_place(struct layout *layout, const char *path, bool is_directory);
 void layout_bind(struct layout *layout, int source, const char *path, bool is_directory);
 /* Binds something of the private tmpfs over path. */
 void layout_cover(struct layout *layout, const char *inside, const char *path, unsigned attr);
+/* Lays a link to a copy of the file over it; the copy is one of the plan's. */
+void layout_copy(struct layout *layout, const struct survey_config *config);
 const char *layout_name(struct layout *layout, const char *prefix); /* a new name in the private tmpfs */
 /* prefix/name, or name where prefix is "". */
 const char *layout_join(struct layout *layout, const char *prefix, const char *name);

@@ -60,6 +60,8 @@ static int add_writable(struct pinfold_plan *plan, uint64_t all)
 		r = add_rule(plan, survey->writes[i].path, -1, all, false);
 	for (size_t i = 0; r == 0 && i < survey->cache_count; i++)
 		r = add_rule(plan, survey->caches[i].tool, -1, all, true);
+	for (size_t i = 0; r == 0 && i < plan->copy_count; i++)
+		r = add_rule(plan, plan->copies[i].shown, -1, all, false);
 	for (size_t i = 0; r == 0 && i < survey->device_count; i++)
 		r = add_rule(plan, survey->devices[i].path, -1, LL_WRITE_FILE, false);
 	for (size_t i = 0; r == 0 && i < survey->socket_count; i++)

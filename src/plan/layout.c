@@ -155,6 +155,29 @@ void layout_region(struct layout *layout, const char *path, const char *inside, 
 	layout_cover(layout, inside, path, attr);
 }
 
+void layout_copy(struct layout *layout, const struct survey_config *config)
+{
+	struct pinfold_plan *plan = layout->plan;
+	struct plan_copy *copies = arena_grow(&plan->arena, plan->copies, plan->copy_count, plan->copy_count + 1,
+					      sizeof(*copies), &plan->copy_cap);
+	const char *inside = layout_name(layout, "git");
+	const char *shown = layout_join(layout, "/run/pinfold", inside);
+	const char *link = inside ? arena_printf(&plan->arena, "%s.link", inside) : NULL;
+
+	if (!copies || !shown || !link) {
+		layout->error = -ENOMEM;
+		return;
+	}
+	plan->copies = copies;
+	copies[plan->copy_count++] = (struct plan_copy){ inside, shown, config };
+	layout_directory(layout, inside, 0700);
+	layout_file(layout, layout_join(layout, inside, PLAN_COPY_NAME), config->node.mode & 0666, config->text,
+		    strlen(config->text));
+	layout_region(layout, shown, inside, ATTR_NOEXEC);
+	layout_op(layout, OP_LINK, link)->text = layout_join(layout, shown, PLAN_COPY_NAME);
+	layout_cover(layout, link, config->path, ATTR_READONLY | ATTR_NOSUID | ATTR_NODEV);
+}
+
 static const struct region *find_region(const struct layout *layout, const char *path)
 {
 	const struct region *best = NULL;

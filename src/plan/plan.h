@@ -104,6 +104,16 @@ struct plan_op {
 
 extern const char *const mount_op_names[OP_KIND_COUNT];
 
+/* A file of the host that the command gets as a copy, in a directory of the private tmpfs where its programs can also
+ * make their locks and replace it. */
+struct plan_copy {
+	const char *inside; /* the directory, in the private tmpfs */
+	const char *shown;  /* where it is in the pen; the link to PLAN_COPY_NAME in it lies over the file */
+	const struct survey_config *config;
+};
+
+#define PLAN_COPY_NAME "config"
+
 /* ---- Landlock ---- */
 
 enum landlock_group { LANDLOCK_WRITE, LANDLOCK_DEVICE, LANDLOCK_GROUP_COUNT };
@@ -152,6 +162,8 @@ struct pinfold_plan {
 	int *scratch; /* two descriptors a source, for enter, which may not allocate */
 	struct plan_op *ops;
 	size_t op_count, op_cap;
+	struct plan_copy *copies;
+	size_t copy_count, copy_cap;
 	struct path_set granted; /* sorted: the worktree and all that is bound over a home's cover */
 
 	uint64_t landlock_handled, landlock_scoped, landlock_net;

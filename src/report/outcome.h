@@ -33,6 +33,7 @@ struct pinfold_outcome {
 	struct run_result result;
 	struct check_result check; /* in the arena */
 	struct strv command, warnings, removed;
+	struct strv notices; /* of the warnings those that tell what became of the command's work */
 	const char *cwd, *worktree, *mode, *backend, *policy_sha256; /* NULL: it did not come so far */
 	struct outcome_file *files;
 	size_t file_count;

@@ -321,6 +321,7 @@ static int start(struct supervision *s)
 	int r;
 
 	enter_prepare(&s->enter, s->plan);
+	s->enter.handover_fd = s->options->handover_fd;
 	for (int i = 0; i < 3; i++)
 		s->enter.stdio[i] = s->options->stdio[i] >= 0 ? s->options->stdio[i] : i;
 	r = make_pipes(s, err);

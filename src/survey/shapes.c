@@ -82,6 +82,14 @@ static const struct field protected_fields[] = {
 };
 static const struct shape protected_shape = SHAPE(struct survey_protected, protected_fields);
 
+static const struct field config_fields[] = {
+	FIELD(TEXT, struct survey_config, path),
+	FIELD(TEXT, struct survey_config, text),
+	STRUCT(struct survey_config, node, &node_shape),
+	STRUCT(struct survey_config, directory, &node_shape),
+};
+static const struct shape config_shape = SHAPE(struct survey_config, config_fields);
+
 static const struct field grant_fields[] = {
 	FIELD(TEXT, struct survey_grant, path),
 	FIELD(BOOL, struct survey_grant, is_directory),
@@ -142,6 +150,7 @@ static const struct field survey_fields[] = {
 	  .count = 2, .cap = offsetof(struct survey, home_count) },
 	LIST(hidden, &hidden_shape, hidden_count, hidden_cap),
 	LIST(protected, &protected_shape, protected_count, protected_cap),
+	LIST(configs, &config_shape, config_count, config_cap),
 	LIST(writes, &grant_shape, write_count, write_cap),
 	LIST(reads, &grant_shape, read_count, read_cap),
 	LIST(sockets, &grant_shape, socket_count, socket_cap),

@@ -170,6 +170,7 @@ static int (*const parts[])(struct taking *take) = {
 	take_hidden,
 	take_protected,
 	take_order,
+	take_configs,
 	take_watch,
 	take_reads,
 	take_tools,

@@ -133,6 +133,13 @@ struct survey_git {
 	struct survey_node node; /* of entry */
 };
 
+/* A configuration file of git's that is shown as a copy, so that git can write to it (F007, F011). */
+struct survey_config {
+	const char *path;
+	const char *text; /* as it was read */
+	struct survey_node node, directory;
+};
+
 enum stdio_kind { STDIO_CLOSED, STDIO_FILE, STDIO_DIRECTORY, STDIO_TERMINAL, STDIO_OTHER, STDIO_KIND_COUNT };
 
 struct survey_stdio {
@@ -172,6 +179,8 @@ struct survey {
 	size_t watch_root_count, watch_root_cap;
 	struct survey_watch *watches; /* sorted by root and path */
 	size_t watch_count, watch_cap;
+	struct survey_config *configs;
+	size_t config_count, config_cap;
 	struct survey_grant *writes, *reads, *sockets, *devices, *tools; /* tools: toolchain directories bound over the home */
 	size_t write_count, write_cap, read_count, read_cap, socket_count, socket_cap, device_count, device_cap, tool_count, tool_cap;
 	struct strv service_directories; /* masked whole: hold sockets of host services, outside /run, /tmp and the home */

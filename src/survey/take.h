@@ -118,6 +118,7 @@ int take_patterns(struct taking *take);  /* patterns.c: the user's `hide` and `p
 int take_hidden(struct taking *take);    /* hidden.c: the built-in list */
 int take_protected(struct taking *take); /* protect.c */
 int take_order(struct taking *take);     /* order.c: sorted, entries inside others dropped, the cwd checked (F028) */
+int take_configs(struct taking *take);   /* configs.c: of what is protected, what the command gets as a copy */
 int take_watch(struct taking *take);     /* watch.c: what the check after the run compares */
 int take_stdio(struct taking *take);     /* stdio.c */
 

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The configuration files of git that the command gets as copies. Bound read-only, git's own commands fail half-way:
+ * `git push -u` pushes and then complains of a busy device, `git switch` switches and does not track (F007, F011).
+ *
+ * Copied are those that are protected as git's configuration. What cannot be copied faithfully stays read-only, and a
+ * warning says so.
+ */
+#include "survey/take.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/err.h"
+#include "base/fd.h"
+#include "base/limits.h"
+#include "base/path.h"
+
+static bool is_config(const struct survey_protected *protected)
+{
+	return protected->kind == PROTECTED_FILE && strcmp(protected->rule, "config") == 0 &&
+	       strcmp(protected->source, "built in") == 0 && strcmp(path_name(protected->path), "config") == 0;
+}
+
+/* Started by root, we may read what the command, under another id, may not. */
+static bool is_the_owners(const struct survey_node *node, const struct survey_node *directory)
+{
+	return node->uid == directory->uid || (node->mode & S_IROTH);
+}
+
+/* The text; NULL with *ret_why where there is none to copy. */
+static const char *read_text(struct taking *take, const struct survey_protected *protected, const char **ret_why)
+{
+	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_GIT_CONFIG_BYTES);
+	FD_CLEANUP int fd = fd_open_regular(AT_FDCWD, protected->path);
+	struct stat st;
+	int r;
+
+	*ret_why = "it cannot be read";
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return NULL;
+	*ret_why = "it was replaced just now";
+	if (st.st_ino != protected->node.ino || st.st_dev != protected->node.dev)
+		return NULL;
+	r = buf_read_fd(&text, fd);
+	*ret_why = r == -E2BIG ? "it is too large" : "it cannot be read";
+	if (r < 0)
+		return NULL;
+	*ret_why = "it holds a zero byte";
+	if (text.len && memchr(text.data, '\0', text.len))
+		return NULL;
+	*ret_why = NULL;
+	return arena_strndup(take->arena, text.data ? text.data : "", text.len);
+}
+
+static int add_config(struct taking *take, const struct survey_protected *protected)
+{
+	struct survey *survey = take->survey;
+	struct survey_config config = { .path = protected->path, .node = protected->node }, *added;
+	const char *parent = path_parent(take->arena, protected->path), *why;
+
+	if (!parent)
+		return err_oom(take->err);
+	if (look_at(parent, &config.directory) < 0 || !is_the_owners(&config.node, &config.directory))
+		return 0;
+	config.text = read_text(take, protected, &why);
+	if (!config.text && why)
+		return take_note(take, "'%s' is read-only, and git commands that write to it fail: %s", config.path,
+				 why);
+	if (!config.text)
+		return err_oom(take->err);
+	added = take_grow(take, survey->configs, &survey->config_count, &survey->config_cap, sizeof(*added));
+	if (!added)
+		return err_oom(take->err);
+	survey->configs = added - (survey->config_count - 1);
+	*added = config;
+	return 0;
+}
+
+int take_configs(struct taking *take)
+{
+	const struct survey *survey = take->survey;
+	struct survey_node node;
+	int r = 0;
+
+	/* The copies are shown below /run, which is private in the pen, where the machine has one. */
+	if (policy_number(take->policy, KEY_GIT) != GIT_COMMIT || policy_number(take->policy, KEY_READ_ONLY) ||
+	    look_at("/run", &node) < 0 || !S_ISDIR(node.mode))
+		return 0;
+	for (size_t i = 0; i < survey->protected_count && r == 0 && survey->config_count < LIMIT_GIT_COPIES; i++)
+		if (is_config(&survey->protected[i]))
+			r = add_config(take, &survey->protected[i]);
+	return r;
+}
