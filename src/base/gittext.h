@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the texts of a git directory mean, read as git reads them. Git itself is never run on them: its configuration may
- * be the command's work. */
+/* What the texts of a git directory mean, read as git reads them. Git itself is never run on them: its configuration
+ * may be the command's work. */
 #ifndef BASE_GITTEXT_H
 #define BASE_GITTEXT_H
 

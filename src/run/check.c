@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The check after the run. The worktree was the command's: a link that it has planted must lead the check nowhere
- * (E018), so that each look-up goes from a directory whose identity is known, component by component, by descriptor, and
- * no link is followed. A link on the way to a name that must be absent was not there at the start, and counts as that
+ * (E018), so that each look-up goes from a directory whose identity is known, component by component, by descriptor,
+ * and no link is followed. A link on the way to a name that must be absent was not there at the start, and counts as that
  * name itself.
  */
 #include "run/check.h"
@@ -316,7 +316,8 @@ static void check_bare(struct checking *c, const struct survey_watch *watch, int
 		return;
 	}
 	for (int i = 0; i < 4; i++) {
-		paths[i] = *watch->below ? path_join(c->arena, watch->below, names[i]) : arena_strdup(c->arena, names[i]);
+		paths[i] = *watch->below ? path_join(c->arena, watch->below, names[i]) :
+					   arena_strdup(c->arena, names[i]);
 		if (!paths[i]) {
 			c->error = -ENOMEM;
 			return;
@@ -399,7 +400,9 @@ static void check_lock(struct checking *c, const struct survey_watch *watch, int
 		warn(c, "%s is there since the run: '%s/%s'", watch->rule, root_path(c, watch), watch->below);
 }
 
-static void (*const checks[WATCH_KIND_COUNT])(struct checking *, const struct survey_watch *, int, const struct stat *) = {
+typedef void check_function(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st);
+
+static check_function *const checks[WATCH_KIND_COUNT] = {
 	[WATCH_SAME] = check_same, [WATCH_ABSENT] = check_absent, [WATCH_HEAD] = check_head,
 	[WATCH_DIRECTORY] = check_directory, [WATCH_BARE] = check_bare, [WATCH_TODO] = check_todo,
 	[WATCH_STATE] = check_state, [WATCH_LOCK] = check_lock,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The check after the run: what the mounts cannot hold, or what may have been taken from them, is compared with what the
- * survey saw, and what appeared at a name that must be absent is moved out of the worktree.
+ * The check after the run: what the mounts cannot hold, or what may have been taken from them, is compared with what
+ * the survey saw, and what appeared at a name that must be absent is moved out of the worktree.
  */
 #ifndef RUN_CHECK_H
 #define RUN_CHECK_H

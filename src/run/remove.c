@@ -2,7 +2,7 @@
 /*
  * Out of the worktree: what appeared at a name that must be absent is moved to
  *
- *   $XDG_STATE_HOME/pinfold/removed/TIME-PID/PATH
+ *   $XDG_STATE_HOME/pinfold/removed/TIME-PID.N/PATH
  *
  * so that nothing is lost and nothing outside carries it out. Renamed where both lie on one file system; else copied
  * within bounds and deleted; else it gets another name where it is, which nothing looks for. All by descriptor, no link
@@ -24,6 +24,8 @@
 #include "base/path.h"
 #include "pinfold.h"
 #include "run/check.h"
+
+enum { OWN_TRIES = 10000 };
 
 /* ---- the directory of this run ---- */
 
@@ -62,23 +64,43 @@ static int make_path(int fd, const char *path)
 	return at;
 }
 
-/* The way to the state directory holds no link once it is resolved, and the command cannot write there. */
-static int open_removed(struct removal *removal)
+/* A new one, also for the runs that one process ends in one second. */
+static int make_own(struct removal *removal, int fd, const char *removed)
 {
-	const struct pinfold_plan *plan = removal->plan;
-	const char *state = plan->survey.who.state_home;
-	FD_CLEANUP int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	char stamp[32], *resolved;
+	char stamp[32], name[64];
 	time_t now = time(NULL);
 	struct tm tm;
 
-	if (root < 0 || !state || path_resolve(removal->arena, state, &resolved, NULL) < 0 ||
-	    pinfold_plan_is_writable(plan, resolved, NULL) != 0)
-		return -ENOENT;
 	gmtime_r(&now, &tm);
 	strftime(stamp, sizeof(stamp), "%Y%m%dT%H%M%SZ", &tm);
-	removal->path = arena_printf(removal->arena, "%s/pinfold/removed/%s-%d", resolved, stamp, (int)getpid());
-	return removal->path ? make_path(root, removal->path) : -ENOMEM;
+	for (int i = 1; i <= OWN_TRIES; i++) {
+		snprintf(name, sizeof(name), "%s-%d.%d", stamp, (int)getpid(), i);
+		if (mkdirat(fd, name, 0700) == 0) {
+			removal->path = path_join(removal->arena, removed, name);
+			return removal->path ? make_directory(fd, name, 0700) : -ENOMEM;
+		}
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
+}
+
+/* The way to the state directory holds no link once it is resolved, and the command cannot write there. */
+static int open_removed(struct removal *removal)
+{
+	const char *state = removal->plan->survey.who.state_home;
+	FD_CLEANUP int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FD_CLEANUP int fd = -1;
+	char *resolved, *removed;
+
+	if (root < 0 || !state || path_resolve(removal->arena, state, &resolved, NULL) < 0 ||
+	    pinfold_plan_is_writable(removal->plan, resolved, NULL) != 0)
+		return -ENOENT;
+	removed = path_join(removal->arena, resolved, "pinfold/removed");
+	if (!removed)
+		return -ENOMEM;
+	fd = make_path(root, removed);
+	return fd < 0 ? fd : make_own(removal, fd, removed);
 }
 
 static int directory_of_run(struct removal *removal)
@@ -150,7 +172,7 @@ static int copy(struct removal *removal, int from_fd, const char *from, int to_f
 static int copy_file(struct removal *removal, int from_fd, const char *from, int to_fd, const char *to)
 {
 	FD_CLEANUP int in = fd_open_regular(from_fd, from);
-	FD_CLEANUP int out = in < 0 ? -1 : openat(to_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	FD_CLEANUP int out = in < 0 ? -1 : openat(to_fd, to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	char bytes[16384];
 	ssize_t n;
 	int r;
@@ -288,7 +310,8 @@ static enum check_action take_out(struct removal *removal, int dir_fd, const cha
 		*ret_path = path_join(removal->arena, removal->path, below);
 		return ACTION_MOVED;
 	}
-	other = arena_printf(removal->arena, "%s.removed-by-pinfold-%lld-%d", name, (long long)time(NULL), (int)getpid());
+	other = arena_printf(removal->arena, "%s.removed-by-pinfold-%lld-%d", name, (long long)time(NULL),
+			     (int)getpid());
 	if (!other || move(dir_fd, name, dir_fd, other) < 0)
 		return ACTION_LEFT;
 	*ret_path = arena_printf(removal->arena, "%.*s%s", slash ? (int)(slash - below + 1) : 0, below, other);

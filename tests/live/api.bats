@@ -6,6 +6,7 @@ load ../lib
 
 @test "the library keeps the promises of its header, in a process with threads and a SIGCHLD handler" {
 	needs cc
+	own_home
 	local library=${PINFOLD%/*}
 	[ -e "$library/libpinfold.so" ] || skip "needs the shared library"
 	cc -std=gnu11 -D_GNU_SOURCE -Wall -Wextra -I "$PROJECT/include" "$PROJECT/tests/live/api_client.c" \

@@ -263,6 +263,33 @@ static int count_descriptors(void)
 	return count;
 }
 
+/* Both ends of a run: the outcome that is waited for, and the one that nobody wants to hear. */
+static void what_is_planted_is_moved(void)
+{
+	struct made made = make("echo x >.envrc; mkdir -p .vscode");
+	struct pinfold_outcome *outcome = end_of(start(&made, NULL));
+	struct pinfold_violation violation;
+
+	CHECK(pinfold_outcome_violation(outcome, 0, &violation) == 0 && strcmp(violation.below, ".envrc") == 0);
+	CHECK(strcmp(violation.action, "moved") == 0 && access(violation.moved_to, F_OK) == 0);
+	CHECK(pinfold_outcome_violation(outcome, 1, &violation) == 0 && strcmp(violation.below, ".vscode") == 0);
+	CHECK(pinfold_outcome_violation(outcome, 2, &violation) == -ENOENT);
+	CHECK(pinfold_outcome_check_is_complete(outcome) && pinfold_outcome_status(outcome) == 0);
+	CHECK(access(".envrc", F_OK) < 0 && access(".vscode", F_OK) < 0);
+	pinfold_outcome_free(outcome);
+	unmake(&made);
+
+	made = make("echo x >.envrc; touch planted; sleep 60");
+	struct pinfold_run *run = start(&made, NULL);
+
+	for (int i = 0; i < 500 && access("planted", F_OK) < 0; i++)
+		usleep(10000);
+	CHECK(access(".envrc", F_OK) == 0);
+	pinfold_run_free(run);
+	CHECK(access(".envrc", F_OK) < 0);
+	unmake(&made);
+}
+
 int main(int argc, char **argv)
 {
 	struct sigaction action = { .sa_handler = hear_child }, after;
@@ -277,6 +304,7 @@ int main(int argc, char **argv)
 	only_named_descriptors_are_passed();
 	misuse_is_an_error_and_no_crash();
 	threads_run_side_by_side();
+	what_is_planted_is_moved();
 	/* The caller's process is as it was: its handler, its children, its descriptors. */
 	sigaction(SIGCHLD, NULL, &after);
 	CHECK(after.sa_handler == hear_child && children_heard == 0);

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a command plants at names that were free, for git, agents and editors outside to believe. Each is first shown to
+# work without a pen.
+# shellcheck shell=bash disable=SC2154
+
+load ../lib
+
+setup() {
+	lib_setup
+	own_home
+	needs git
+	new_repo
+	MARKER=$SCRATCH/marker
+	export MARKER
+}
+
+REMOVED() { echo "$HOME"/.local/state/pinfold/removed/*; }
+
+# works SCRIPT HOST : in a copy without a pen, the host's command carries out what the script has planted.
+works() {
+	local below=${PWD#"$WORK"}
+	cp -a "$WORK" "$SCRATCH/control"
+	(cd "$SCRATCH/control$below" && sh -c "$1" && sh -c "$2") >/dev/null 2>&1 || :
+	assert_exists "$MARKER"
+	rm -rf "$MARKER" "$SCRATCH/control"
+}
+
+# harmless SCRIPT HOST NAME : planted in the pen, it is named, and the host's command carries out nothing.
+harmless() {
+	works "$1" "$2"
+	run pen -- sh -c "$1"
+	assert_status 0
+	assert_output_has "'$3'"
+	sh -c "$2" >/dev/null 2>&1 || :
+	refute_exists "$MARKER"
+}
+
+HOOK='printf "#!/bin/sh\ntouch \"$MARKER\"\n"'
+
+@test "E030 F017 a hook where there is no directory of hooks" {
+	rm -rf .git/hooks
+	harmless "mkdir .git/hooks; $HOOK >.git/hooks/pre-commit; chmod +x .git/hooks/pre-commit" \
+		'git commit -q --allow-empty -m x' .git/hooks
+	rm -rf .git/hooks
+	harmless "mkdir .git/h; $HOOK >.git/h/pre-commit; chmod +x .git/h/pre-commit; ln -s h .git/hooks" \
+		'git commit -q --allow-empty -m x' .git/hooks
+	rm -rf .git/hooks
+	# Made elsewhere and renamed into its place.
+	harmless "mkdir new; $HOOK >new/pre-commit; chmod +x new/pre-commit; mv new .git/hooks" \
+		'git commit -q --allow-empty -m x' .git/hooks
+	assert_exists "$(REMOVED | tr ' ' '\n' | tail -1)/.git/hooks/pre-commit"
+	git fsck --no-progress && git commit -q --allow-empty -m after
+}
+
+@test "E030 a configuration of the worktree's own" {
+	git config extensions.worktreeConfig true
+	harmless 'printf "[core]\n\tfsmonitor = touch \"$MARKER\"; false\n" >.git/config.worktree' 'git status' \
+		.git/config.worktree
+	harmless 'printf "[core]\n\tfsmonitor = touch \"$MARKER\"; false\n" >c; ln -s ../c .git/config.worktree' \
+		'git status' .git/config.worktree
+}
+
+@test "E030 attributes that pick a filter" {
+	git config filter.evil.clean 'touch "$MARKER"; cat'
+	rm -rf .git/info
+	harmless 'mkdir .git/info; echo "* filter=evil" >.git/info/attributes; echo changed >>file' 'git add file' \
+		.git/info/attributes
+}
+
+@test "E031 a commondir file" {
+	harmless 'cp -r .git other; printf "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch \"$MARKER\"; false\n" >other/config
+		echo ../other >.git/commondir' 'git status' .git/commondir
+	git status --porcelain
+}
+
+# The shape of a git directory in DIR, with a program in its configuration.
+bare() {
+	printf 'mkdir -p %s && cd %s && cp -r "$(git rev-parse --git-dir)/objects" "$(git rev-parse --git-dir)/refs" "$(git rev-parse --git-dir)/index" . &&
+		printf "[core]\\n\\trepositoryformatversion = 0\\n\\tbare = false\\n\\tworktree = .\\n\\tfsmonitor = touch \\"$MARKER\\"; false\\n" >config &&
+		echo "ref: refs/heads/main" >HEAD' "$1" "$1"
+}
+
+@test "E032 the shape of a bare repository" {
+	mkdir sub && cd sub || return
+	# In the directory that the command was started in, which is nearer than the top.
+	harmless "$(bare .)" 'git status' sub/HEAD
+	refute_exists HEAD
+	find . -mindepth 1 -delete
+	harmless "$(bare ../bare); cd ../sub; cp -r ../bare/* ." 'git status' sub/HEAD
+	cd ..
+	# At the top, once .git is no repository any more. HEAD is renamed, which no mount forbids: it is named.
+	run pen -- sh -c "$(bare .); rm .git/HEAD"
+	assert_output_has "'HEAD'"
+	assert_output_has "'.git/HEAD' is no HEAD of git any more"
+	git status || :
+	refute_exists "$MARKER"
+}
+
+@test "E033 a repository that is nearer than the one at the top" {
+	mkdir sub && cd sub || return
+	harmless 'git init -q . && printf "[core]\n\tfsmonitor = touch \"$MARKER\"; false\n" >>.git/config' 'git status' sub/.git
+	harmless 'git init -q ../deep && printf "[core]\n\tfsmonitor = touch \"$MARKER\"; false\n" >>../deep/.git/config
+		printf "gitdir: ../deep/.git\n" >.git' 'git status' sub/.git
+}
+
+@test "E10F a rebase with commands, begun for the host to go on with" {
+	git commit -q --allow-empty -m second
+	local begin='GIT_SEQUENCE_EDITOR="sed -i 1ibreak" git rebase -q -i HEAD~1'
+	harmless "$begin; "'echo "exec touch \"$MARKER\"" >>.git/rebase-merge/git-rebase-todo' 'git rebase --continue' \
+		.git/rebase-merge
+	git switch -q main
+	harmless "$begin; "'printf "  x\ttouch \"$MARKER\"\n" >.git/t; ln -sf ../t .git/rebase-merge/git-rebase-todo' \
+		'git rebase --continue' .git/rebase-merge
+	git switch -q main
+	# One that was begun before: the list alone is taken.
+	sh -c "$begin"
+	harmless 'echo "exec touch \"$MARKER\"" >>.git/rebase-merge/git-rebase-todo' 'git rebase --continue' \
+		.git/rebase-merge/git-rebase-todo
+	git rebase --abort
+}
+
+@test "E10F a rebase without commands goes on, in the next run and outside" {
+	git commit -q --allow-empty -m second
+	run pen -- sh -c 'GIT_SEQUENCE_EDITOR="sed -i 1ibreak" git rebase -q -i HEAD~1'
+	assert_status 0
+	refute_output_has pinfold:
+	run pen -- git rebase --continue
+	assert_status 0
+	refute_output_has pinfold:
+	# and one whose commands the user has put there himself
+	GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i -x true HEAD~1
+	run pen -- true
+	assert_equal "$output" ""
+	git rebase --continue
+}
+
+# A reader of agents' and editors' files, as those are outside: it runs what the file names.
+reader() { printf 'f=%s; [ -f "$f" ] && sh "$f"' "$1"; }
+
+@test "E012 E036 E038 names of agents and editors that are free" {
+	local name
+	for name in .mcp.json .claude/settings.json .claude/hooks/stop .vscode/tasks.json .envrc .cursor/mcp.json .idea/x \
+		.codex/config.toml .devcontainer/devcontainer.json .cargo/config.toml .pinfold.json; do
+		harmless "mkdir -p $(dirname "$name"); echo 'touch \"\$MARKER\"' >$name" "$(reader "$name")" \
+			"$(case $name in .claude/hooks/*) echo .claude/hooks ;; .claude/* | .cargo/*) echo $name ;;
+				*/*) echo "${name%%/*}" ;; *) echo $name ;; esac)"
+		find . -mindepth 1 -maxdepth 1 ! -name .git ! -name file -exec rm -rf {} +
+	done
+}
+
+@test "E013 links and directories in place of files" {
+	echo 'touch "$MARKER"' >payload
+	harmless 'ln -s payload .mcp.json' "$(reader .mcp.json)" .mcp.json
+	harmless 'mkdir tools; cp payload tools/settings.json; ln -s tools .claude' "$(reader .claude/settings.json)" .claude
+	rm -rf tools
+	run pen -- sh -c 'mkdir .envrc; mkfifo .exrc; mkdir .mcp.json && chmod 0 .mcp.json'
+	assert_status 0
+	refute_exists .envrc
+	refute_exists .exrc
+	refute_exists .mcp.json
+	# What a link led to stays where it was.
+	assert_content payload 'touch "$MARKER"'
+	# No name that was free is taken by us, while the command runs or afterwards.
+	run pen -- ls -A
+	assert_equal "$output" "$(ls -A)"
+}
+
+@test "E018 a link on the way leads the check nowhere" {
+	mkdir "$SCRATCH/victim" && echo keep >"$SCRATCH/victim/settings.json"
+	run pen -- ln -s "$SCRATCH/victim" .claude
+	assert_status 0
+	assert_output_has "'.claude'"
+	refute_exists .claude
+	assert_content "$SCRATCH/victim/settings.json" keep
+	# Nor does one in a directory that is taken as a whole.
+	run pen -- sh -c "mkdir .vscode; ln -s '$SCRATCH/victim' .vscode/away"
+	assert_content "$SCRATCH/victim/settings.json" keep
+}
+
+@test "E034 F016 the git file and the directories on the way are held" {
+	git init -q "$SCRATCH/sep" && rm -rf "$SCRATCH/wt"
+	git worktree add -q "$SCRATCH/wt" && cd "$SCRATCH/wt" || return
+	run pen -- sh -c 'echo "gitdir: ../evil" >.git'
+	[ "$status" -ne 0 ] || fail "written"
+	run pen -- sh -c 'rm -f .git'
+	[ "$status" -ne 0 ] || fail "removed"
+	cd "$WORK" || return
+	run pen -- sh -c 'mv .git away'
+	[ "$status" -ne 0 ] || fail "moved"
+	run pen -- sh -c 'mkdir -p .claude; mv .claude x'
+	assert_status 0
+}
+
+@test "F018 F019 a clean repository is clean after a run, and while it lasts" {
+	run pen -- sh -c 'git status --porcelain --ignored; ls -A'
+	assert_status 0
+	assert_equal "$output" "$(ls -A)"
+	run pen -- true
+	assert_equal "$output$(git status --porcelain --ignored)" ""
+	run pen -- sh -c 'echo new >new; git add .; git status --porcelain'
+	assert_equal "$output" "A  new"
+	refute_exists "$HOME/.local/state/pinfold"
+}
