@@ -93,6 +93,17 @@ static int set_git(struct pinfold_plan *plan)
 	return r == 0 ? set(plan, "GIT_CONFIG_COUNT", count) : r;
 }
 
+/* git looks upwards on one file system only, and the worktree's mount in the pen is another one than the home's. */
+static int set_git_above(struct pinfold_plan *plan)
+{
+	static const char name[] = "GIT_DISCOVERY_ACROSS_FILESYSTEM";
+	const char *entry = plan->survey.git.entry;
+
+	if (!entry || path_is_in(entry, plan->survey.worktree) || is_asked(plan, name))
+		return 0;
+	return set(plan, name, "1");
+}
+
 static int set_status(struct pinfold_plan *plan)
 {
 	BUF_CLEANUP struct buf status = BUF_INIT(LIMIT_STATUS_BYTES);
@@ -124,6 +135,8 @@ int plan_environment(struct pinfold_plan *plan)
 		r = set(plan, "PWD", plan->cwd);
 	if (r == 0)
 		r = set_git(plan);
+	if (r == 0)
+		r = set_git_above(plan);
 	return r == 0 ? set_status(plan) : r;
 }
 

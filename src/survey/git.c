@@ -82,8 +82,8 @@ static int classify(struct taking *take, char *directory)
 		git->common = common;
 		return 0;
 	}
-	if (!git_is_repository(take, directory))
-		return is_other(take, "it is no git directory whose objects and refs are its own");
+	if (!git_has(take, directory, "HEAD", S_IFREG) && !git_has(take, directory, "HEAD", S_IFLNK))
+		return is_other(take, "it is no git directory");
 	git->kind = strstr(directory, "/modules/") ? REPOSITORY_SUBMODULE : REPOSITORY_SEPARATE;
 	return 0;
 }

@@ -141,6 +141,11 @@ static int check_own(struct taking *take, const char *top, const char **ret_why)
 	const struct survey_git *git = &take->survey->git;
 	char *named;
 
+	/* as in the checkouts of the `repo` tool, which share them: what a link leads to is proven by nothing (F006) */
+	if (!git_is_repository(take, git->directory)) {
+		*ret_why = "it is no git directory whose objects and refs are its own (--write opens them)";
+		return 0;
+	}
 	if (git_read_worktree(take, git->directory, &named) < 0)
 		return err_oom(take->err);
 	if (named && !strcmp(named, top))

@@ -58,3 +58,29 @@ same_start() {
 	needs strace
 	same_start 300000
 }
+
+# registered N : a clone in $SCRATCH/N with so many linked worktrees, of which only the first one has files.
+registered() {
+	local main=$SCRATCH/$1/main n
+	new_repo "$main"
+	git -C "$main" worktree add -q --detach "$SCRATCH/$1/linked"
+	for ((n = 2; n <= $1; n++)); do
+		cp -r "$main/.git/worktrees/linked" "$main/.git/worktrees/w$n"
+		echo "$SCRATCH/$1/w$n/.git" >"$main/.git/worktrees/w$n/gitdir"
+	done
+	assert_equal "$(git -C "$main" worktree list | wc -l)" $(($1 + 1))
+}
+
+@test "the start makes the same system calls with 300 registered worktrees as with two" {
+	needs git strace
+	registered 2
+	registered 300
+	local place few
+	for place in linked main; do
+		few=$(calls "$SCRATCH/2/$place")
+		[ "$few" -gt 50 ] || fail "that is no number of calls: $few"
+		assert_equal "$(calls "$SCRATCH/300/$place")" "$few"
+	done
+	cd "$SCRATCH/300/linked"
+	allowed 'echo more >>file && git commit -q -a -m more'
+}

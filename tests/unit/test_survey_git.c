@@ -183,7 +183,7 @@ static void test_submodule_of_a_linked_worktree(void **state)
 	assert_granted("out/.git/worktrees/w/modules/sub");
 }
 
-/* Seen from the repository that holds them, and E034 for the `.git` file of their checkout. */
+/* Seen from the repository that holds them: E033, and E034 for the `.git` file of their checkout. */
 static void test_submodules_of_a_clone(void **state)
 {
 	(void)state;
@@ -324,7 +324,7 @@ static void test_modes(void **state)
 	assert_int_equal(seen.write_count, 0);
 }
 
-/* A grant of the user's own is honoured, and what is git's stays protected in it. */
+/* F004: a grant of the user's own is honoured, and what is git's stays protected in it. */
 static void test_granted_by_hand(void **state)
 {
 	(void)state;
@@ -348,7 +348,7 @@ static void test_environment(void **state)
 	assert_true(has_note("GIT_DIR"));
 }
 
-/* ---- forged ---- */
+/* ---- forged (F015) ---- */
 
 static void test_pointer_to_keys(void **state)
 {
@@ -387,6 +387,9 @@ static void test_registered_for_another_worktree(void **state)
 {
 	(void)state;
 	make_linked("out/main/.git");
+	put("out/.git", "");
+	put_line("out/main/.git/worktrees/x/gitdir", "", at("out/.git"));
+	assert_refused("another worktree");
 	put_line("out/main/.git/worktrees/x/gitdir", "", at("work/sub/.git"));
 	assert_refused("another worktree");
 	remove_file("out/main/.git/worktrees/x/gitdir");
