@@ -2,8 +2,8 @@
 /*
  * The check after the run. The worktree was the command's: a link that it has planted must lead the check nowhere
  * (E018), so that each look-up goes from a directory whose identity is known, component by component, by descriptor,
- * and no link is followed. A link on the way to a name that must be absent was not there at the start, and counts as that
- * name itself.
+ * and no link is followed. A link on the way to a name that must be absent was not there at the start, and counts as
+ * that name itself.
  */
 #include "run/check.h"
 

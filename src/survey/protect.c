@@ -103,6 +103,25 @@ struct seeking {
 	bool is_heard; /* something was said about it, if only that it is not there */
 };
 
+/* The name itself, or what lies below a directory that is missing. A link that leads nowhere yet is held as it is: what
+ * must not be made lies where it leads; around a loop nothing can be. */
+static int watch_missing(struct taking *take, const struct found *found, const char *rule)
+{
+	const char *path = found->path;
+	char *resolved;
+	int r;
+
+	if (found->exists && found->type == DT_LNK) {
+		r = path_resolve(take->arena, path, &resolved, NULL);
+		if (r < 0)
+			return r == -ENOMEM ? err_oom(take->err) : 0;
+		path = resolved;
+	}
+	if (*found->rest)
+		path = path_join(take->arena, path, found->rest);
+	return path ? watch_absent(take, path, rule) : err_oom(take->err);
+}
+
 static int each_row(struct taking *take, void *arg, const struct found *found)
 {
 	struct seeking *seeking = arg;
@@ -115,12 +134,8 @@ static int each_row(struct taking *take, void *arg, const struct found *found)
 		r = protect_links(take, found->links.v[i], row->path, "built in");
 	if (r < 0)
 		return r;
-	if (!found->exists || *found->rest) {
-		char *path = *found->rest ? path_join(take->arena, found->path, found->rest) :
-					    (char *)(uintptr_t)found->path;
-
-		return path ? watch_absent(take, path, row->path) : err_oom(take->err);
-	}
+	if (!found->exists || *found->rest)
+		return watch_missing(take, found, row->path);
 	return protect_add(take, found->path, row->path, "built in", false);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the check after the run compares, fixed before the command can have a say. Mounts hold what is there; over what is
- * not there yet nothing can be mounted without leaving a placeholder on the host (E013), so that it is looked for
+ * What the check after the run compares, fixed before the command can have a say. Mounts hold what is there; over what
+ * is not there yet nothing can be mounted without leaving a placeholder on the host (E013), so that it is looked for
  * afterwards (E012, E031, E032, E10F).
  *
  * Each look-up begins at a root whose identity is known: the worktree, a write path, or for what lies outside of both

@@ -164,6 +164,27 @@ static void test_links_on_the_way(void **state)
 	assert_true(exists("out/.claude/settings.json"));
 }
 
+/* They were there: the link is held, and what must not be made lies where it leads. */
+static void test_links_that_lead_nowhere(void **state)
+{
+	(void)state;
+	make_link("missing", "work/.cargo");
+	make_link(".claude", "work/.claude");
+	make_link("gone", "work/.envrc");
+	look();
+	check();
+	assert_int_equal(result.count, 0);
+	assert_true(result.is_complete);
+	make_dir("work/missing");
+	put("work/missing/config.toml", "x");
+	put("work/gone", "x");
+	check();
+	assert_int_equal(result.count, 2);
+	assert_found("work/missing/config.toml", ACTION_MOVED);
+	assert_found("work/gone", ACTION_MOVED);
+	assert_true(exists("work/.cargo") && exists("work/.envrc"));
+}
+
 static void test_changed(void **state)
 {
 	(void)state;
@@ -301,6 +322,7 @@ int main(void)
 		CHECK_TEST(test_absent),
 		CHECK_TEST(test_parent_was_a_file),
 		CHECK_TEST(test_links_on_the_way),
+		CHECK_TEST(test_links_that_lead_nowhere),
 		CHECK_TEST(test_changed),
 		CHECK_TEST(test_bare),
 		CHECK_TEST(test_nearer_repository),
