@@ -201,3 +201,15 @@ reader() { printf 'f=%s; [ -f "$f" ] && sh "$f"' "$1"; }
 	assert_equal "$output" "A  new"
 	refute_exists "$HOME/.local/state/pinfold"
 }
+
+@test "F021 a run leaves no stray file in a temp that it may write, when it is killed, either" {
+	mkdir "$SCRATCH/temp"
+	spawn bash -c 'exec "$PINFOLD" run --write "$SCRATCH/temp" -- sh -c "echo up; exec sleep 30" >"$SCRATCH/up"'
+	wait_for grep -q up "$SCRATCH/up"
+	assert_equal "$(ls -A "$SCRATCH/temp")" ""
+	kill -KILL "$SPAWNED"
+	wait "$SPAWNED" || true
+	run pen --write "$SCRATCH/temp" -- true
+	assert_equal "$output$(ls -A "$SCRATCH/temp")" ""
+	git status --porcelain && refute_exists "$HOME/.local/state/pinfold"
+}
