@@ -153,6 +153,13 @@ static int take_stdio(struct pinfold_plan *plan, const int stdio[3], struct pinf
 	return r < 0 ? r : plan_again(plan, err);
 }
 
+static int take_configs_again(struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	int r = survey_renew_configs(&plan->survey, err);
+
+	return r > 0 ? plan_again(plan, err) : r;
+}
+
 static int take_options(struct pinfold_plan *plan, const struct pinfold_run_options *options, struct run_options *ret,
 			struct pinfold_error *err)
 {
@@ -168,6 +175,8 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 		checked.stdio[i] = options->stdio[i];
 	}
 	r = take_pass_fds(plan, options ? options->pass_fds : NULL, options ? options->pass_fd_count : 0, err);
+	if (r == 0)
+		r = take_configs_again(plan, err);
 	if (r == 0)
 		r = take_stdio(plan, checked.stdio, err);
 	if (r == 0)

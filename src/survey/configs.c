@@ -30,10 +30,11 @@ static bool is_the_owners(const struct survey_node *node, const struct survey_no
 }
 
 /* The text; NULL with *ret_why where there is none to copy. */
-static const char *read_text(struct taking *take, const struct survey_protected *protected, const char **ret_why)
+static const char *read_text(struct arena *arena, const char *path, const struct survey_node *node,
+			     const char **ret_why)
 {
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_GIT_CONFIG_BYTES);
-	FD_CLEANUP int fd = fd_open_regular(AT_FDCWD, protected->path);
+	FD_CLEANUP int fd = fd_open_regular(AT_FDCWD, path);
 	struct stat st;
 	int r;
 
@@ -41,7 +42,7 @@ static const char *read_text(struct taking *take, const struct survey_protected 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return NULL;
 	*ret_why = "it was replaced just now";
-	if (st.st_ino != protected->node.ino || st.st_dev != protected->node.dev)
+	if (st.st_ino != node->ino || st.st_dev != node->dev)
 		return NULL;
 	r = buf_read_fd(&text, fd);
 	*ret_why = r == -E2BIG ? "it is too large" : "it cannot be read";
@@ -51,7 +52,7 @@ static const char *read_text(struct taking *take, const struct survey_protected 
 	if (text.len && memchr(text.data, '\0', text.len))
 		return NULL;
 	*ret_why = NULL;
-	return arena_strndup(take->arena, text.data ? text.data : "", text.len);
+	return arena_strndup(arena, text.data ? text.data : "", text.len);
 }
 
 static int add_config(struct taking *take, const struct survey_protected *protected)
@@ -64,7 +65,7 @@ static int add_config(struct taking *take, const struct survey_protected *protec
 		return err_oom(take->err);
 	if (look_at(parent, &config.directory) < 0 || !is_the_owners(&config.node, &config.directory))
 		return 0;
-	config.text = read_text(take, protected, &why);
+	config.text = read_text(take->arena, config.path, &config.node, &why);
 	if (!config.text && why)
 		return take_note(take, "'%s' is read-only, and git commands that write to it fail: %s", config.path,
 				 why);
@@ -92,4 +93,35 @@ int take_configs(struct taking *take)
 		if (is_config(&survey->protected[i]))
 			r = add_config(take, &survey->protected[i]);
 	return r;
+}
+
+/* One that can no longer be read stays what it was: what differs is not carried over then. */
+static int renew(struct survey *survey, struct survey_config *config)
+{
+	struct survey_node node;
+	const char *text, *why;
+
+	if (look_at(config->path, &node) < 0 || (node.ino == config->node.ino && node.dev == config->node.dev))
+		return 0;
+	text = read_text(&survey->arena, config->path, &node, &why);
+	if (!text)
+		return why ? 0 : -ENOMEM;
+	config->text = text;
+	config->node = node;
+	watch_renew(survey, config->path);
+	return 1;
+}
+
+int survey_renew_configs(struct survey *survey, struct pinfold_error *err)
+{
+	int changed = 0;
+
+	for (size_t i = 0; i < survey->config_count; i++) {
+		int r = renew(survey, &survey->configs[i]);
+
+		if (r < 0)
+			return err_oom(err);
+		changed |= r;
+	}
+	return changed;
 }

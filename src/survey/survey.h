@@ -218,6 +218,10 @@ int survey_list_entries(struct survey *survey, struct pinfold_error *err);
 /* Looks at other descriptors that will be 0, 1 and 2 of the command (-1: the caller's, as survey_take saw it). */
 int survey_look_stdio(struct survey *survey, const int fds[3], struct pinfold_error *err);
 
+/* Before a plan's run: git's configuration may have changed since, also by an earlier run of this plan. 1: some has, and
+ * the plan has to be made again; 0, or -ENOMEM. */
+int survey_renew_configs(struct survey *survey, struct pinfold_error *err);
+
 int survey_write(const struct survey *survey, struct buf *out);
 int survey_read(struct survey *survey, const char *text, size_t length, struct pinfold_error *err);
 

@@ -142,6 +142,8 @@ int hidden_add(struct taking *take, const struct hidden_entry *entry);
 int protect_add(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent);
 /* A link and those that it leads through, but not what is at the end. */
 int protect_links(struct taking *take, const char *path, const char *rule, const char *source);
+/* Between two runs of one plan: what is at path now is what must stay. */
+void watch_renew(struct survey *survey, const char *path);
 /* A name that a row of the built-in list protects and that is not there: it must stay absent. */
 int watch_absent(struct taking *take, const char *path, const char *rule);
 /* Outside the worktree all is read-only anyway, but for the write paths. */

@@ -139,6 +139,16 @@ static bool holds_write_path(const struct survey *survey, const char *path)
 	return false;
 }
 
+static void fill_same(const struct survey *survey, struct survey_watch *watch, const char *path, const struct stat *st)
+{
+	look_node(st, &watch->node);
+	if (holds_write_path(survey, path))
+		return;
+	watch->size = (uint64_t)st->st_size;
+	watch->changed_ns = (int64_t)st->st_ctim.tv_sec * NS + st->st_ctim.tv_nsec;
+	watch->modified_ns = (int64_t)st->st_mtim.tv_sec * NS + st->st_mtim.tv_nsec;
+}
+
 static int watch_same(struct taking *take, const struct survey_protected *protected)
 {
 	struct survey_watch *watch;
@@ -148,13 +158,21 @@ static int watch_same(struct taking *take, const struct survey_protected *protec
 	if (r <= 0)
 		return r;
 	watch = last(take);
-	look_node(&st, &watch->node);
-	if (holds_write_path(take->survey, protected->path))
-		return 0;
-	watch->size = (uint64_t)st.st_size;
-	watch->changed_ns = (int64_t)st.st_ctim.tv_sec * NS + st.st_ctim.tv_nsec;
-	watch->modified_ns = (int64_t)st.st_mtim.tv_sec * NS + st.st_mtim.tv_nsec;
+	fill_same(take->survey, watch, protected->path, &st);
 	return 0;
+}
+
+void watch_renew(struct survey *survey, const char *path)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < survey->watch_count; i++) {
+		struct survey_watch *watch = &survey->watches[i];
+		const char *below = path_below(path, survey->watch_roots[watch->root].path);
+
+		if (watch->kind == WATCH_SAME && below && strcmp(below, watch->below) == 0 && lstat(path, &st) == 0)
+			fill_same(survey, watch, path, &st);
+	}
 }
 
 /* A rebase may begin anywhere at any time, on the host as well: what it would carry out is looked at, no more. */

@@ -159,7 +159,7 @@ ignored() {
 	project '{ "device": ["/dev/kmsg"] }'
 	ignored device 'test -e /dev/kmsg'
 	project '{ "git": "open" }'
-	ignored git 'echo x >>.git/config'
+	ignored git 'echo x >.git/hooks/planted'
 }
 
 @test "F096 a project cannot lift a limit, nor choose the temp" {

@@ -290,9 +290,35 @@ static void what_is_planted_is_moved(void)
 	unmake(&made);
 }
 
+/* The second run sees what the first has left in git's configuration, and the check finds nothing wrong with it. */
+static void a_plan_runs_twice_in_a_repository(void)
+{
+	struct pinfold_violation violation;
+	struct made made;
+
+	CHECK(system("git init -q -b main . && git config user.name T && git config user.email t@example.invalid && "
+		     "git commit -q --allow-empty -m one") == 0);
+	made = make("test -e .git/refs/heads/topic || exec git switch -q -c topic --track main; "
+		    "git config alias.x y; test $(git rev-parse --abbrev-ref @{u}) = main");
+	for (int i = 0; i < 2; i++) {
+		struct pinfold_run *run = start(&made, NULL);
+		struct pinfold_outcome *outcome = end_of(run);
+		const char *notice = pinfold_outcome_notice(outcome, 0);
+
+		CHECK(pinfold_outcome_status(outcome) == 0);
+		CHECK(pinfold_outcome_violation(outcome, 0, &violation) == -ENOENT);
+		CHECK(i == 0 ? !notice : notice && strstr(notice, "alias.x was not kept"));
+		CHECK(!pinfold_outcome_notice(outcome, 1));
+		pinfold_outcome_free(outcome);
+		pinfold_run_free(run);
+	}
+	unmake(&made);
+	CHECK(system("test \"$(git config branch.topic.merge)\" = refs/heads/main") == 0);
+}
+
 int main(int argc, char **argv)
 {
-	struct sigaction action = { .sa_handler = hear_child }, after;
+	struct sigaction action = { .sa_handler = hear_child }, usual = { .sa_handler = SIG_DFL }, after;
 	int before = count_descriptors();
 
 	sigaction(SIGCHLD, &action, NULL);
@@ -305,6 +331,9 @@ int main(int argc, char **argv)
 	misuse_is_an_error_and_no_crash();
 	threads_run_side_by_side();
 	what_is_planted_is_moved();
+	sigaction(SIGCHLD, &usual, NULL);
+	a_plan_runs_twice_in_a_repository();
+	sigaction(SIGCHLD, &action, NULL);
 	/* The caller's process is as it was: its handler, its children, its descriptors. */
 	sigaction(SIGCHLD, NULL, &after);
 	CHECK(after.sa_handler == hear_child && children_heard == 0);
