@@ -369,7 +369,8 @@ PINFOLD_PUBLIC int pinfold_run_fd(const struct pinfold_run *run);
 
 /*
  * Waits for the end of the run, at most timeout_ms (0: only looks, -1: for ever). The outcome is the caller's, freed
- * with pinfold_outcome_free, and lives on its own. It is handed over once; after that -EINVAL.
+ * with pinfold_outcome_free, and lives on its own. It is handed over once; after that -EINVAL. Before that the check
+ * after the run takes place, here: what was planted at a protected name is gone when this returns.
  *
  * Errors: PINFOLD_UNAVAILABLE -ETIMEDOUT (still running; also when the descriptor was readable because the set-up
  * is tried a second time), PINFOLD_INTERNAL (-EIO, the supervisor was killed: the pen ends with it; -ENOMEM).
