@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The git layout, from what lies on disk: git is never run, since its configuration is the command's to write (E030) and
- * would be carried out outside the pen.
+ * The git layout, from what lies on disk: git is never run, since its configuration is the command's to write (E030)
+ * and would be carried out outside the pen.
  *
  * What git needs to write may lie outside the worktree, and the way there is written down in files that an earlier run
- * may have made: `.git`, commondir, a link (F015). So nothing outside becomes writable because of what they say. It must
- * say itself, in a place that such a run could not write, that it belongs to this worktree (git_trust.c). What does not is
- * named in a warning, stays read-only, and the run goes on.
+ * may have made: `.git`, commondir, a link (F015). So nothing outside becomes writable because of what they say. It
+ * must say itself, in a place that such a run could not write, that it belongs to this worktree (git_trust.c). What
+ * does not is named in a warning, stays read-only, and the run goes on.
  *
- *                         found by                         own directory           common directory
- *   clone                 .git is a directory              .git                    the same
- *   linked worktree       .git file, commondir             REPO/worktrees/NAME     REPO (a clone's .git, a bare repository)
- *   submodule             .git file                        REPO/modules/NAME       the same
- *   separate git dir      .git file, or .git is a link     anywhere                the same
- *   bare                  HEAD, objects, refs at the top   the worktree            the same
+ *                       found by                       own directory          common directory
+ *   clone               .git is a directory            .git                   the same
+ *   linked worktree     .git file, commondir           REPO/worktrees/NAME    REPO (a clone's .git, a bare one)
+ *   submodule           .git file                      REPO/modules/NAME      the same
+ *   separate git dir    .git file, or .git is a link   anywhere               the same
+ *   bare                HEAD, objects, refs at the top the worktree           the same
  */
 #include "survey/git.h"
 
@@ -149,7 +149,7 @@ static int grant(struct taking *take, const char *path)
 	return grant_write(take, path, &node, "git");
 }
 
-/* git makes `logs` itself at the first commit in a linked worktree of a bare repository, with the repository's owner. */
+/* git makes `logs` itself at the first commit in a linked worktree of a bare repository. */
 static int make_logs(struct taking *take, const char *path)
 {
 	struct survey_node node;
@@ -218,8 +218,8 @@ static int grant_layout(struct taking *take, const char *top)
 	if (policy_number(take->policy, KEY_READ_ONLY) || policy_number(take->policy, KEY_GIT) == GIT_READONLY)
 		return 0;
 	r = grant_common(take, is_whole);
-	/* Over REPO/worktrees, which is read-only as a whole: the siblings' part of the policy does not grow with their
-	 * number. */
+	/* Over REPO/worktrees, which is read-only as a whole, so that the plan does not grow with the number of
+	 * siblings. */
 	return r == 0 && git->kind == REPOSITORY_LINKED ? grant(take, git->directory) : r;
 }
 
@@ -236,7 +236,8 @@ static int warn_of_environment(struct taking *take)
 		return 0;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && r == 0; i++)
 		if (look_environment(take->survey, names[i]))
-			r = take_note(take, "%s is not followed: git's directory is looked for from the worktree", names[i]);
+			r = take_note(take, "%s is not followed: git's directory is looked for from the worktree",
+				      names[i]);
 	return r;
 }
 

@@ -20,8 +20,8 @@ int git_read_worktree(struct taking *take, const char *directory, char **ret);
 
 /* ---- git_trust.c ---- */
 
-/* Does what survey.git names belong to the worktree at top? *ret_why: why not, or NULL. *ret_whole: the common directory
- * holds git's own alone, and may be writable as a whole. 0 or -ENOMEM (reported). */
+/* Does what survey.git names belong to the worktree at top? *ret_why: why not, or NULL. *ret_whole: the common
+ * directory holds git's own alone, and may be writable as a whole. 0 or -ENOMEM (reported). */
 int git_check(struct taking *take, const char *top, bool *ret_whole, const char **ret_why);
 
 /* ---- protect_git.c ---- */

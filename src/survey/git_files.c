@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading git's files. They are hostile input: an earlier run may have written them. So each is read up to a limit, none
- * through a link, and what is not in the plainest form that git writes is taken for absent, which grants nothing.
+ * Reading git's files. They are hostile input: an earlier run may have written them. So each is read up to a limit,
+ * none through a link, and what git would not take is taken for absent, which grants nothing.
  */
 #include "survey/git.h"
 
@@ -10,14 +10,14 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/fd.h"
+#include "base/gitconfig.h"
+#include "base/limits.h"
 #include "base/path.h"
 
 enum {
 	POINTER_BYTES = PATH_MAX + 16,
-	CONFIG_BYTES = 256 * 1024,
 };
 
 bool git_has(struct taking *take, const char *directory, const char *name, mode_t type)
@@ -64,12 +64,17 @@ static int resolve(struct taking *take, const char *base, const char *text, char
 {
 	const char *path = *text == '/' ? text : base ? path_join(take->arena, base, text) : NULL;
 	bool is_missing = false;
+	char *resolved;
 	int r;
 
 	if (!path)
 		return -ENOMEM;
-	r = path_resolve(take->arena, path, ret, &is_missing);
-	return r == 0 && is_missing ? -ENOENT : r;
+	r = path_resolve(take->arena, path, &resolved, &is_missing);
+	if (r == 0 && is_missing)
+		r = -ENOENT;
+	if (r == 0)
+		*ret = resolved;
+	return r;
 }
 
 int git_read_pointer(struct taking *take, const char *file, const char *prefix, const char *base, char **ret)
@@ -91,58 +96,20 @@ int git_read_pointer(struct taking *take, const char *file, const char *prefix, 
 
 /* ---- core.worktree ---- */
 
-/* The value of a line "name = value" in place, quotes and escapes undone; NULL for another name, or a form that git does
- * not write itself. */
-static char *value_of(char *line, const char *name)
-{
-	size_t length = strlen(name);
-	char *to, *start;
-	bool is_quoted = false;
-
-	if (strncasecmp(line, name, length) != 0)
-		return NULL;
-	line += length;
-	line += strspn(line, " \t");
-	if (*line != '=')
-		return NULL;
-	line++;
-	start = to = line + strspn(line, " \t");
-	for (char *from = start; *from && (is_quoted || !strchr("#;", *from)); from++) {
-		if (*from == '"') {
-			is_quoted = !is_quoted;
-			continue;
-		}
-		if (*from == '\\' && !strchr("\\\"", *++from))
-			return NULL;
-		if (!*from)
-			return NULL;
-		*to++ = *from;
-	}
-	while (!is_quoted && to > start && strchr(" \t\r", to[-1]))
-		to--;
-	*to = '\0';
-	return is_quoted || to == start ? NULL : start;
-}
-
 /* The last one counts, as for git. What an include would bring is not looked at. */
-static char *find_worktree(char *text)
+static int find_worktree(struct taking *take, const char *text, const char **ret)
 {
-	bool is_core = false;
-	char *found = NULL;
+	struct gitconfig config = { 0 };
+	int r = gitconfig_parse(take->arena, text, strlen(text), &config);
 
-	for (char *line = text, *next; line; line = next) {
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		line += strspn(line, " \t");
-		if (*line == '[') {
-			is_core = !strncasecmp(line, "[core]", 6);
-			line += is_core ? 6 + strspn(line + 6, " \t") : 0;
-		}
-		if (is_core && !strncasecmp(line, "worktree", 8))
-			found = value_of(line, "worktree");
+	*ret = NULL;
+	for (size_t i = 0; r == 0 && i < config.n; i++) {
+		const struct gitconfig_item *item = &config.v[i];
+
+		if (item->key && !item->subsection && !strcmp(item->section, "core") && !strcmp(item->key, "worktree"))
+			*ret = item->value;
 	}
-	return found;
+	return r;
 }
 
 int git_read_worktree(struct taking *take, const char *directory, char **ret)
@@ -152,14 +119,14 @@ int git_read_worktree(struct taking *take, const char *directory, char **ret)
 
 	*ret = NULL;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]) && !*ret; i++) {
-		char *text, *value;
-		int r = read_text(take, path_join(take->arena, directory, files[i]), CONFIG_BYTES, &text);
+		const char *value;
+		char *text;
+		int r = read_text(take, path_join(take->arena, directory, files[i]), LIMIT_GIT_CONFIG_BYTES, &text);
 
-		if (r == 0) {
-			value = find_worktree(text);
-			if (value && resolve(take, directory, value, ret) == -ENOMEM)
-				r = -ENOMEM;
-		}
+		if (r == 0)
+			r = find_worktree(take, text, &value);
+		if (r == 0 && value && *value)
+			r = resolve(take, directory, value, ret);
 		if (r == -ENOMEM)
 			return r;
 	}

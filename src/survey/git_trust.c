@@ -28,9 +28,9 @@ enum {
 
 /* Directories that git and its companions make there. */
 static const char *const own_names[] = {
-	"annex", "branches", "filter-repo", "fsmonitor--daemon", "gitbutler", "hooks", "info", "jj", "lfs", "logs", "lost-found",
-	"modules", "objects", "rebase-apply", "rebase-merge", "refs", "reftable", "remotes", "rr-cache", "sequencer", "svn",
-	"worktrees",
+	"annex", "branches", "branchless", "filter-repo", "fsmonitor--daemon", "git-crypt", "gitbutler", "hooks",
+	"info", "jj", "lfs", "logs", "lost-found", "modules", "objects", "rebase-apply", "rebase-merge", "refs",
+	"reftable", "remotes", "rr-cache", "sequencer", "sl", "stgit", "svn", "worktrees",
 };
 
 static bool is_own_name(const char *name)
@@ -152,7 +152,8 @@ static int check_own(struct taking *take, const char *top, const char **ret_why)
 		return 0;
 	*ret_why = arena_printf(take->arena,
 				"its core.worktree does not name this worktree (where it is the right one, `git config "
-				"core.worktree '%s'` outside the pen mends that, or --write '%s')", top, git->directory);
+				"core.worktree '%s'` outside the pen mends that, or --write '%s')",
+				top, git->directory);
 	return *ret_why ? 0 : err_oom(take->err);
 }
 
@@ -176,7 +177,13 @@ int git_check(struct taking *take, const char *top, bool *ret_whole, const char 
 	if (*ret_why)
 		return 0;
 	*ret_whole = holds_git_alone(take, git->common);
-	if (!*ret_whole && git->kind != REPOSITORY_LINKED)
-		*ret_why = "it holds more than git's own";
+	if (*ret_whole)
+		return 0;
+	if (git->kind == REPOSITORY_LINKED)
+		return take_note(take,
+				 "only objects, refs and logs of '%s' are writable, since it holds more than git's "
+				 "own: git cannot pack or delete branches",
+				 git->common);
+	*ret_why = "it holds more than git's own";
 	return 0;
 }

@@ -61,7 +61,9 @@ static int protect_names(struct taking *take, const char *directory, const struc
 	for (size_t i = 0; i < n && r == 0; i++) {
 		char *path = path_join(take->arena, directory, names[i].path);
 
-		r = path ? protect_add(take, path, names[i].path, "built in", names[i].keep_absent) : err_oom(take->err);
+		if (!path)
+			return err_oom(take->err);
+		r = protect_add(take, path, names[i].path, "built in", names[i].keep_absent);
 	}
 	return r;
 }

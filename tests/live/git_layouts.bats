@@ -217,6 +217,8 @@ from-the-top"
 	allowed 'echo more >>file && git commit -q -a -m more && git switch -q -c other && git merge -q work && git stash list'
 	try_denied 'EROFS|EACCES|EPERM' -- create "$COMMON/next/new-@"
 	try_denied 'EROFS|EACCES|EPERM' -- create "$COMMON/new-@"
+	fails 'git branch gone && git branch -q -D gone'
+	allowed 'git branch -q -D gone' --write "$COMMON"
 	git fsck --strict
 }
 

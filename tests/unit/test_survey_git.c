@@ -154,6 +154,7 @@ static void test_worktrees_in_a_bare_repository(void **state)
 	assert_granted("out/store.git/logs");
 	assert_granted("out/store.git/worktrees/x");
 	assert_null(seen.git.refused);
+	assert_true(has_note("pack or delete"));
 }
 
 static void test_submodule(void **state)
@@ -214,8 +215,11 @@ static void test_separate_git_directory(void **state)
 static void test_core_worktree_spellings(void **state)
 {
 	static const char *const right[] = {
-		"[core]\n\tworktree = ../../work\n", "[CORE]\nWorkTree=\"../../work\"\n", "[core] worktree = ../../work ; here\n",
-		"[core]\n\tworktree = /nowhere\n\tworktree = ../../work\n", "[core \"x\"]\n\tworktree = /\n[core]\nworktree=../../work",
+		"[core]\n\tworktree = ../../work\n",
+		"[CORE]\nWorkTree=\"../../work\"\n",
+		"[core] worktree = ../../work ; here\n",
+		"[core]\n\tworktree = /nowhere\n\tworktree = ../../work\n",
+		"[core \"x\"]\n\tworktree = /\n[core]\nworktree=../../work",
 	};
 	static const char *const wrong[] = {
 		"[core]\n\tworktree\n", "[core \"x\"]\n\tworktree = ../../work\n", "[other]\n\tworktree = ../../work\n",
@@ -431,7 +435,8 @@ static void test_objects_as_a_link(void **state)
 /* A protected part of the repository above, dressed up as a git directory by a run that could write there. */
 static void test_part_of_another_repository(void **state)
 {
-	static const char *const parts[] = { "out/.git/info", "out/.git/modules", "out/.git/worktrees/y", "out/.git/modules/a/info" };
+	static const char *const parts[] = { "out/.git/info", "out/.git/modules", "out/.git/worktrees/y",
+					     "out/.git/modules/a/info" };
 
 	(void)state;
 	make_clone("out");
