@@ -126,7 +126,29 @@ static int keep_owner(int fd, const struct stat *st)
 	return fchmod(fd, st->st_mode & 0777) < 0 ? -errno : 0;
 }
 
-/* With the lock held: 1 when the lock has become the file. */
+/* 1 when it was done, with one write, which no reader sees half of; 0 when it cannot be done so. */
+static int append_lines(int directory, const char *name, const struct buf *present, const struct stat *present_st,
+			const struct buf *text)
+{
+	FD_CLEANUP int fd = -1;
+	struct stat st;
+	size_t length;
+	ssize_t n;
+
+	if (text->len <= present->len || (present->len && memcmp(text->data, present->data, present->len) != 0))
+		return 0;
+	fd = openat(directory, name, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_ino != present_st->st_ino || st.st_dev != present_st->st_dev ||
+	    (size_t)st.st_size != present->len)
+		return 0;
+	length = text->len - present->len;
+	n = write(fd, text->data + present->len, length);
+	if (n == (ssize_t)length)
+		return fsync(fd) < 0 ? -errno : 1;
+	return ftruncate(fd, st.st_size) < 0 ? -EIO : 0;
+}
+
+/* With the lock held: 1 when the lock has become the file, 0 when it has to be removed. */
 static int replace(int directory, int lock_fd, const char *lock, const char *name, struct arena *arena,
 		   struct carry_texts *texts, struct carry_names *names)
 {
@@ -140,6 +162,9 @@ static int replace(int directory, int lock_fd, const char *lock, const char *nam
 		r = carry_text(arena, texts, &text, names);
 	if (r <= 0)
 		return r;
+	r = append_lines(directory, name, &texts->present, &st, &text);
+	if (r != 0)
+		return r < 0 ? r : 0;
 	r = keep_owner(lock_fd, &st);
 	if (r == 0)
 		r = fd_write_all(lock_fd, text.data, text.len);
@@ -247,6 +272,43 @@ static int carry_one(struct carrying *carrying, const struct survey_config *conf
 	buf_free(&texts.after);
 	buf_free(&texts.present);
 	return r;
+}
+
+static bool is_all(const struct survey_config *config, struct arena *arena)
+{
+	struct carry_texts texts = {
+		.before = BUF_INIT(LIMIT_GIT_CONFIG_BYTES), .present = BUF_INIT(LIMIT_GIT_CONFIG_BYTES),
+	};
+	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_GIT_CONFIG_BYTES);
+	FD_CLEANUP int directory = open_directory(config, arena);
+	struct carry_names names = { 0 };
+	struct stat st;
+	bool is_so = false;
+
+	texts.after = BUF_INIT(LIMIT_GIT_CONFIG_BYTES);
+	if (directory >= 0 && read_file(directory, path_name(config->path), &texts.after, &st) == 0 &&
+	    st.st_mode == config->node.mode && st.st_uid == config->node.uid && st.st_gid == config->node.gid) {
+		buf_str(&texts.before, config->text);
+		buf_str(&texts.present, config->text);
+		is_so = !texts.before.error && !texts.present.error &&
+			carry_text(arena, &texts, &text, &names) >= 0 && names.dropped.n == 0;
+	}
+	buf_free(&texts.before);
+	buf_free(&texts.after);
+	buf_free(&texts.present);
+	return is_so;
+}
+
+bool carry_is_all(const struct survey *survey, const char *path)
+{
+	struct arena arena = { 0 };
+	bool is_so = false;
+
+	for (size_t i = 0; i < survey->config_count && !is_so; i++)
+		if (strcmp(survey->configs[i].path, path) == 0)
+			is_so = is_all(&survey->configs[i], &arena);
+	arena_free(&arena);
+	return is_so;
 }
 
 /* One line, however much it was. */

@@ -12,7 +12,9 @@
  *   branch.NAME.rebase                a word that git knows
  *
  * and their removal. They arrive together for a branch or not at all, only where the host's file has not changed them
- * meanwhile, and in git's own way: with its lock, as a whole new file.
+ * meanwhile, and in git's own way: with its lock, as a whole new file. Where lines are only added at the end they are
+ * appended, under the same lock: a new file would take the cover off the old one in every other pen of this repository
+ * (E011).
  */
 #ifndef RUN_CARRY_H
 #define RUN_CARRY_H
@@ -49,5 +51,9 @@ void carry_close(struct carry_handover *handover);
  * 0 or -ENOMEM. */
 int carry_over(const struct pinfold_plan *plan, const struct carry_handover *handover, struct arena *arena,
 	       const char **ret_said);
+
+/* Is what the host's file at path (one of the survey's) says now nothing but what may be carried over? Then another run
+ * has done that. */
+bool carry_is_all(const struct survey *survey, const char *path);
 
 #endif

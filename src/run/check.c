@@ -20,6 +20,7 @@
 #include "base/gittext.h"
 #include "base/limits.h"
 #include "base/path.h"
+#include "run/carry.h"
 
 const char *const check_action_names[] = { "reported", "moved", "renamed", "left" };
 _Static_assert(sizeof(check_action_names) / sizeof(check_action_names[0]) == ACTION_COUNT, "a name for each action");
@@ -253,13 +254,24 @@ static bool has_changed(const struct survey_watch *watch, const struct stat *st)
 				     (int64_t)st->st_ctim.tv_sec * second + st->st_ctim.tv_nsec != watch->changed_ns);
 }
 
+/* Another run of this repository may have carried over what a branch tracks (carry.h). */
+static bool is_carried_over(struct checking *c, const struct survey_watch *watch)
+{
+	const struct survey *survey = &c->plan->survey;
+	const char *path = path_join(c->arena, survey->watch_roots[watch->root].path, watch->below);
+
+	if (!path)
+		c->error = -ENOMEM;
+	return path && carry_is_all(survey, path);
+}
+
 static void check_same(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st)
 {
 	if (is_missing(r) || r == -ELOOP)
 		add(c, watch, watch->below, "is protected and is gone");
 	else if (r < 0)
 		is_unknown(c, watch, r);
-	else if (has_changed(watch, st))
+	else if (has_changed(watch, st) && !is_carried_over(c, watch))
 		add(c, watch, watch->below, "is protected and was changed, by the host or by the command");
 }
 

@@ -100,8 +100,13 @@ static int renew(struct survey *survey, struct survey_config *config)
 {
 	struct survey_node node;
 	const char *text, *why;
+	struct stat st;
 
-	if (look_at(config->path, &node) < 0 || (node.ino == config->node.ino && node.dev == config->node.dev))
+	if (lstat(config->path, &st) < 0)
+		return 0;
+	look_node(&st, &node);
+	if (node.ino == config->node.ino && node.dev == config->node.dev &&
+	    (size_t)st.st_size == strlen(config->text))
 		return 0;
 	text = read_text(&survey->arena, config->path, &node, &why);
 	if (!text)

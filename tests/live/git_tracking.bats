@@ -55,6 +55,17 @@ as_outside() {
 	assert_equal "$(git config branch.new.remote)" .
 }
 
+@test "a branch that is new is appended: the file stays the same one, and covered in other runs" {
+	in_background 'test -L .git/config; meet; test -L .git/config && git config core.fsmonitor x; echo $?'
+	wait_for test -e here
+	allowed 'git switch -q feature'
+	go && finished
+	wait "$SPAWNED" || true
+	assert_equal "$(cat said)" 0
+	assert_equal "$(stat -c %i .git/config)" "$INODE"
+	assert_equal "$(git config branch.feature.merge) $(git config core.fsmonitor)" 'refs/heads/feature '
+}
+
 @test "git branch -d, -D and -m" {
 	git branch -q --track one origin/feature && git branch -q --track two origin/feature
 	as_outside 'git branch -d one && git branch -D two && git branch -m main trunk'
@@ -131,6 +142,23 @@ as_outside() {
 	wait "$SPAWNED"
 	assert_equal "$(git config a.b)" c
 	assert_equal "$(git config branch.feature.merge)" refs/heads/feature
+	no_locks
+}
+
+@test "runs of one repository side by side track their branches and find nothing wrong" {
+	local i
+	for i in 1 2 3 4 5 6 7 8; do
+		spawn sh -c '"$1" run -- sh -c "touch ready.$2; while [ ! -e start ]; do sleep 0.02; done
+			git branch -q --track topic$2 origin/feature" >"said.$2" 2>&1; echo "status $?" >>"said.$2"' \
+			x "$PINFOLD" "$i"
+	done
+	for i in 1 2 3 4 5 6 7 8; do wait_for test -e "ready.$i"; done
+	touch start
+	for i in "${PIDS[@]}"; do wait "$i"; done
+	assert_equal "$(cat said.* | sort | uniq -c | tr -s ' ')" ' 8 status 0'
+	assert_equal "$(git config --get-regexp 'branch\.topic.*\.merge' | sort)" \
+		"$(for i in 1 2 3 4 5 6 7 8; do echo "branch.topic$i.merge refs/heads/feature"; done)"
+	git fsck --no-progress
 	no_locks
 }
 
