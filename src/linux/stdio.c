@@ -5,9 +5,11 @@
  * So it is opened again inside, by its path, on the pen's read-only mount, compared, moved to the same offset, and put in
  * its place. Where it cannot be seen inside, the caller gave away a file that the policy hides: the plan says so in a note,
  * Landlock refuses to truncate it, and it is opened again before anything is hidden, on a read-only mount of its own:
- * whoever holds a descriptor of a file that is theirs can change its mode, times and attributes (E002).
+ * whoever holds a descriptor of a file that is theirs can change its mode, times and attributes (E002). So is a file that
+ * --pass-fd leaves open, wherever it lies: inside, its position is no longer that of the caller's descriptor.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
@@ -38,7 +40,7 @@ void stdio_give_pipes(const struct enter *enter)
 }
 
 /* Opens it on a read-only mount of its own. Only while the tree is still the host's, where every path leads. */
-static int open_apart(const char *path, const struct stat *outside)
+static int open_apart(const char *path, const struct stat *outside, int flags)
 {
 	FD_CLEANUP int mount = sys_open_tree_at_place(path, SYS_OPEN_TREE_CLONE);
 	const struct sys_mount_attr attr = { .attr_set = 1 /* MOUNT_ATTR_RDONLY */ };
@@ -53,36 +55,85 @@ static int open_apart(const char *path, const struct stat *outside)
 	if (sys_mount_setattr(mount, "", SYS_AT_EMPTY_PATH, &attr) < 0)
 		return -errno;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", mount);
-	fd = open(link, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	fd = open(link, flags | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
 /* What cannot be found again, or is not the command's to open, stays as it is: what is not its own it cannot change. */
+static bool stays(int error)
+{
+	return error == -ENOENT || error == -ENOTDIR || error == -ELOOP || error == -EACCES || error == -ESTALE;
+}
+
+static int seek_alike(int fd, int from, const char *path, struct pinfold_error *err)
+{
+	off_t offset = lseek(from, 0, SEEK_CUR);
+
+	if (offset > 0 && lseek(fd, offset, SEEK_SET) < 0)
+		return err_sys(err, PINFOLD_INTERNAL, errno, "seek in", path);
+	return 0;
+}
+
+/* The command gets it under the same number. One that was opened as a place only (O_PATH) stays one: through
+ * /proc/self/fd it leads to the file as well. */
+static int open_passed(int passed, struct pinfold_error *err)
+{
+	FD_CLEANUP int fd = -1;
+	int flags = fcntl(passed, F_GETFL), r;
+	char link[32], path[PATH_MAX];
+	struct stat outside;
+	ssize_t length;
+
+	if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY || fstat(passed, &outside) < 0 || !S_ISREG(outside.st_mode))
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", passed);
+	length = readlink(link, path, sizeof(path));
+	if (length <= 0 || (size_t)length == sizeof(path) || path[0] != '/')
+		return 0;
+	path[length] = '\0';
+	fd = open_apart(path, &outside, flags & O_PATH);
+	if (fd < 0)
+		return stays(fd) ? 0 : err_sys(err, PINFOLD_UNAVAILABLE, -fd, "open again", path);
+	r = flags & O_PATH ? 0 : seek_alike(fd, passed, path, err);
+	if (r == 0 && dup2(fd, passed) < 0)
+		r = err_sys(err, PINFOLD_INTERNAL, errno, "pass on", path);
+	return r;
+}
+
+static int open_all_passed(const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < plan->pass_fd_count && r == 0; i++)
+		if (plan->pass_fds[i] > 2) /* those are looked at by themselves */
+			r = open_passed(plan->pass_fds[i], err);
+	return r;
+}
+
 int stdio_open_hidden(struct enter *enter, struct pinfold_error *err)
 {
 	for (int i = 0; i < 3; i++) {
 		const char *path = enter->plan->reopen_path[i];
 		struct stat outside;
-		off_t offset;
-		int fd;
+		int fd, r;
 
 		if (!path || enter->plan->reopen[i])
 			continue;
 		if (fstat(enter->stdio[i], &outside) < 0)
 			return err_sys(err, PINFOLD_INTERNAL, errno, "look at", path);
-		fd = open_apart(path, &outside);
-		if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP || fd == -EACCES || fd == -ESTALE)
+		fd = open_apart(path, &outside, O_RDONLY);
+		if (stays(fd))
 			continue;
 		if (fd < 0)
 			return err_sys(err, PINFOLD_UNAVAILABLE, -fd, "open again", path);
-		offset = lseek(enter->stdio[i], 0, SEEK_CUR);
-		if (offset > 0 && lseek(fd, offset, SEEK_SET) < 0) {
+		r = seek_alike(fd, enter->stdio[i], path, err);
+		if (r < 0) {
 			close(fd);
-			return err_sys(err, PINFOLD_INTERNAL, errno, "seek in", path);
+			return r;
 		}
 		enter->stdio[i] = fd;
 	}
-	return 0;
+	return open_all_passed(enter->plan, err);
 }
 
 /*
@@ -101,8 +152,7 @@ static int reopen(struct enter *enter, int i, struct pinfold_error *err)
 {
 	const char *path = enter->plan->reopen_path[i];
 	struct stat outside, inside;
-	off_t offset;
-	int fd;
+	int fd, r;
 
 	if (fstat(enter->stdio[i], &outside) < 0)
 		return err_sys(err, PINFOLD_INTERNAL, errno, "look at", path);
@@ -114,10 +164,10 @@ static int reopen(struct enter *enter, int i, struct pinfold_error *err)
 		close(fd);
 		return 0;
 	}
-	offset = lseek(enter->stdio[i], 0, SEEK_CUR);
-	if (offset > 0 && lseek(fd, offset, SEEK_SET) < 0) {
+	r = seek_alike(fd, enter->stdio[i], path, err);
+	if (r < 0) {
 		close(fd);
-		return err_sys(err, PINFOLD_INTERNAL, errno, "seek in", path);
+		return r;
 	}
 	fcntl(fd, F_SETFL, O_RDONLY);
 	enter->stdio[i] = fd;

@@ -103,6 +103,18 @@ static bool has_overlay_or_none(const struct pinfold_plan *plan)
 	return true;
 }
 
+static void judge_aliases(struct judging *j)
+{
+	const struct survey *survey = &j->plan->survey;
+
+	for (size_t i = 0; i < survey->alias_homes.n; i++)
+		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "'%s' shows the home once more: a secret that is made or "
+							"replaced there during the run can be read", survey->alias_homes.v[i]));
+	for (size_t i = 0; i < survey->alias_parts.n; i++)
+		note(j, arena_printf(&j->plan->arena, "in '%s', which shows a part of the home once more, what was there at the start "
+						      "is hidden", survey->alias_parts.v[i]));
+}
+
 static void judge_secrets(struct judging *j)
 {
 	const struct pinfold_plan *plan = j->plan;
@@ -117,6 +129,7 @@ static void judge_secrets(struct judging *j)
 	for (size_t i = 0; i < plan->survey.home_count; i++)
 		if (plan_writable_root(plan, plan->survey.home[i].path))
 			open_part(j, STATE_WEAKER, "the home is writable: a secret that is made or replaced there during the run can be read");
+	judge_aliases(j);
 	for (size_t i = 0; i < 3; i++)
 		if (plan->survey.stdio[i].kind == STDIO_FILE && plan->survey.stdio[i].path && !plan->reopen[i] &&
 		    (plan->survey.stdio[i].flags & 3) == 0)

@@ -139,7 +139,7 @@ static void bind_mounts_below(struct layout *layout, const struct survey_home *h
 		layout->plan->sources[source].idmap = plan_idmap_for(layout->plan, &home->node);
 		layout->plan->sources[source].is_recursive = true;
 		layout->plan->sources[source].is_optional = true;
-		layout_bind(layout, source, home->mounts.v[i], true);
+		layout_bind(layout, source, home->mounts.v[i], !strv_has(&home->file_mounts, home->mounts.v[i]));
 		layout->plan->ops[layout->plan->op_count - 1].is_optional = true;
 	}
 }

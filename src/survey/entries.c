@@ -51,10 +51,17 @@ static bool is_mount(const struct survey *survey, int home, const char *path)
 	return strv_has(&survey->home[home].mounts, path);
 }
 
+/* What it is tells the directory that it lies in: a file (a container's ~/.gitconfig) needs one to lie on. */
+static int note_mount(struct survey *survey, int home, const char *path, unsigned char type)
+{
+	return type == DT_REG ? strv_add(&survey->arena, &survey->home[home].file_mounts, path) : 0;
+}
+
 static int list(struct survey *survey, int home, int parent, const char *name, const char *path, int depth);
 
-static int list_one(struct survey *survey, int home, int dir, const char *name, const char *parent, int depth)
+static int list_one(struct survey *survey, int home, int dir, const struct dirent *entry, const char *parent, int depth)
 {
+	const char *name = entry->d_name;
 	char *path = path_join(&survey->arena, parent, name), target[PATH_MAX];
 	const char *copy = NULL;
 	enum visibility seen;
@@ -63,7 +70,9 @@ static int list_one(struct survey *survey, int home, int dir, const char *name, 
 	if (!path)
 		return -ENOMEM;
 	seen = visibility_of(survey, path);
-	if (seen == HIDDEN_HERE || is_mount(survey, home, path) || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (is_mount(survey, home, path))
+		return note_mount(survey, home, path, entry->d_type);
+	if (seen == HIDDEN_HERE || fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return 0;
 	/* a socket that is bound into the private home could be connected to */
 	if (!S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode) && !S_ISLNK(st.st_mode))
@@ -95,7 +104,7 @@ static int list(struct survey *survey, int home, int parent, const char *name, c
 	}
 	while (r == 0 && (entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			r = survey->entry_count < LIMIT_PATTERN_MATCHES ? list_one(survey, home, fd, entry->d_name, path, depth) : -E2BIG;
+			r = survey->entry_count < LIMIT_PATTERN_MATCHES ? list_one(survey, home, fd, entry, path, depth) : -E2BIG;
 	closedir(dir);
 	return r;
 }

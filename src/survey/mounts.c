@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -27,45 +28,64 @@ static void unescape(char *text)
 	*out = '\0';
 }
 
-/* 36 35 98:0 /root /mount/point options optional-fields... - type source super-options */
-static bool split_line(char *line, char **ret_path, char **ret_type)
+/* The numbers of the file system's device. What stat says is another one on btrfs and overlays. */
+static bool read_device(char *text, uint64_t *ret)
 {
-	char *rest = line, *path = NULL, *separator;
+	char *end;
+	uint64_t major = strtoul(text, &end, 10);
 
-	for (int field = 0; field < 5; field++)
-		path = strsep(&rest, " ");
-	if (!path || !rest)
+	if (end == text || *end != ':')
 		return false;
-	separator = strstr(rest, " - ");
-	if (!separator)
+	*ret = major << 32 | strtoul(end + 1, NULL, 10);
+	return true;
+}
+
+/* 36 35 98:0 /root /mount/point options optional-fields... - type source super-options */
+static bool split_line(char *line, struct survey_mount *ret)
+{
+	char *fields[5], *rest = line;
+
+	for (int i = 0; i < 5; i++)
+		if (!(fields[i] = strsep(&rest, " ")))
+			return false;
+	rest = rest ? strstr(rest, " - ") : NULL;
+	if (!rest || !read_device(fields[2], &ret->device))
 		return false;
-	rest = separator + 3;
-	*ret_type = strsep(&rest, " ");
-	unescape(path);
-	*ret_path = path;
-	return path[0] == '/';
+	rest += 3;
+	ret->type = strsep(&rest, " ");
+	unescape(fields[3]);
+	unescape(fields[4]);
+	ret->root = fields[3];
+	ret->path = fields[4];
+	return ret->path[0] == '/';
+}
+
+static int add_mount(struct taking *take, const struct survey_mount *seen)
+{
+	struct survey *survey = take->survey;
+	struct survey_mount *mount = take_grow(take, survey->mounts, &survey->mount_count, &survey->mount_cap,
+					       sizeof(*mount));
+
+	if (!mount)
+		return err_oom(take->err);
+	survey->mounts = mount - (survey->mount_count - 1);
+	mount->device = seen->device;
+	mount->path = arena_strdup(take->arena, seen->path);
+	mount->root = arena_strdup(take->arena, seen->root);
+	mount->type = arena_strdup(take->arena, seen->type);
+	return mount->path && mount->root && mount->type ? 0 : err_oom(take->err);
 }
 
 static int parse(struct taking *take, char *text)
 {
-	struct survey *survey = take->survey;
-	char *line, *path, *type;
+	struct survey_mount seen;
+	char *line;
+	int r = 0;
 
-	while ((line = strsep(&text, "\n"))) {
-		struct survey_mount *mount;
-
-		if (!split_line(line, &path, &type))
-			continue;
-		mount = take_grow(take, survey->mounts, &survey->mount_count, &survey->mount_cap, sizeof(*mount));
-		if (!mount)
-			return err_oom(take->err);
-		survey->mounts = mount - (survey->mount_count - 1);
-		mount->path = arena_strdup(take->arena, path);
-		mount->type = arena_strdup(take->arena, type);
-		if (!mount->path || !mount->type)
-			return err_oom(take->err);
-	}
-	return 0;
+	while (r == 0 && (line = strsep(&text, "\n")))
+		if (split_line(line, &seen))
+			r = add_mount(take, &seen);
+	return r;
 }
 
 int take_mounts(struct taking *take)

@@ -58,6 +58,7 @@ static const struct field home_fields[] = {
 	FIELD(TEXT, struct survey_home, path),
 	STRUCT(struct survey_home, node, &node_shape),
 	FIELD(STRV, struct survey_home, mounts),
+	FIELD(STRV, struct survey_home, file_mounts),
 };
 static const struct shape home_shape = SHAPE(struct survey_home, home_fields);
 
@@ -111,6 +112,8 @@ static const struct shape cache_shape = SHAPE(struct survey_cache, cache_fields)
 static const struct field mount_fields[] = {
 	FIELD(TEXT, struct survey_mount, path),
 	FIELD(TEXT, struct survey_mount, type),
+	FIELD(TEXT, struct survey_mount, root),
+	FIELD(U64, struct survey_mount, device),
 };
 static const struct shape mount_shape = SHAPE(struct survey_mount, mount_fields);
 
@@ -160,6 +163,8 @@ static const struct field survey_fields[] = {
 	FIELD(STRV, struct survey, closed),
 	LIST(caches, &cache_shape, cache_count, cache_cap),
 	LIST(mounts, &mount_shape, mount_count, mount_cap),
+	FIELD(STRV, struct survey, alias_parts),
+	FIELD(STRV, struct survey, alias_homes),
 	{ .name = "stdio", .type = FIELD_ARRAY, .offset = offsetof(struct survey, stdio), .shape = &stdio_shape,
 	  .count = 3 },
 	STRUCT(struct survey, terminal, &terminal_shape),

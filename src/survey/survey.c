@@ -169,6 +169,7 @@ static int (*const parts[])(struct taking *take) = {
 	take_patterns,
 	take_hidden,
 	take_protected,
+	take_aliases,
 	take_order,
 	take_configs,
 	take_watch,

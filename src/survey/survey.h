@@ -41,6 +41,7 @@ struct survey_home {
 	const char *path; /* canonical */
 	struct survey_node node;
 	struct strv mounts;  /* mount points below it */
+	struct strv file_mounts; /* those that are files, filled with the entries */
 	struct strv entries; /* for the fallback without overlay and for --home hidden: visible names, filled on demand */
 };
 
@@ -158,6 +159,8 @@ struct survey_terminal {
 
 struct survey_mount {
 	const char *path, *type;
+	const char *root; /* the directory of its file system that it shows */
+	uint64_t device;  /* of the file system: major and minor in 32 bits each */
 };
 
 struct survey {
@@ -189,6 +192,8 @@ struct survey {
 	size_t cache_count, cache_cap;
 	struct survey_mount *mounts;
 	size_t mount_count, mount_cap;
+	struct strv alias_parts;    /* other mounts of a part of a home in which something is hidden, each where it was found */
+	struct strv alias_homes;    /* other places of a whole home that are not masked: opened by the user, or the root */
 	struct survey_stdio stdio[3];
 	struct survey_terminal terminal;
 	bool has_entries;           /* survey_list_entries has been called */

@@ -117,6 +117,7 @@ int take_caches(struct taking *take);    /* caches.c */
 int take_patterns(struct taking *take);  /* patterns.c: the user's `hide` and `protect` */
 int take_hidden(struct taking *take);    /* hidden.c: the built-in list */
 int take_protected(struct taking *take); /* protect.c */
+int take_aliases(struct taking *take);   /* aliases.c: the same places through other mounts */
 int take_order(struct taking *take);     /* order.c: sorted, entries inside others dropped, the cwd checked (F028) */
 int take_configs(struct taking *take);   /* configs.c: of what is protected, what the command gets as a copy */
 int take_watch(struct taking *take);     /* watch.c: what the check after the run compares */

@@ -110,6 +110,31 @@ load ../lib
 	assert_equal "$output" text
 }
 
+@test "E110a a file that --pass-fd leaves open, which was opened for reading only" {
+	echo text >"$SCRATCH/file"
+	chmod 640 "$SCRATCH/file"
+	local what before
+	before=$(stat -c '%a %Y' "$SCRATCH/file")
+	for what in fd-chmod fd-utimes fd-reopen fd-retruncate; do
+		echo text >"$SCRATCH/control"
+		run "$ATTEMPT" "$what" 9 9<"$SCRATCH/control"
+		assert_equal "$output" OK
+		run pen --pass-fd 9 -- "$ATTEMPT" "$what" 9 9<"$SCRATCH/file"
+		[[ $output == @(EACCES|EROFS|EPERM|ENOENT) ]] || fail "$what inside: $output"
+		assert_equal "$(stat -c '%a %Y' "$SCRATCH/file")" "$before"
+	done
+	assert_content "$SCRATCH/file" text
+	printf 'first\nsecond\n' >"$SCRATCH/in"
+	run sh -c '{ read -r line <&9; "$PINFOLD" run --pass-fd 9 -- cat <&9; } 9<"$SCRATCH/in"'
+	assert_equal "$output" second
+	run pen --pass-fd 9 -- sh -c 'echo more >&9' 9>>"$SCRATCH/in"
+	assert_status 0
+	assert_equal "$(tail -n 1 "$SCRATCH/in")" more
+	rm "$SCRATCH/in"
+	run sh -c 'exec 9<"$0"; rm "$0"; "$PINFOLD" run --pass-fd 9 -- cat <&9' "$SCRATCH/file"
+	assert_equal "$output" text
+}
+
 @test "E110a what was opened for writing stays writable, at its place" {
 	pen -- sh -c 'echo one; echo two >&2' >"$SCRATCH/out" 2>"$SCRATCH/err"
 	assert_content "$SCRATCH/out" one
