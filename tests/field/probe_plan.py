@@ -26,6 +26,18 @@ def is_in(path, top):
     return path == top or path.startswith(top.rstrip("/") + "/")
 
 
+def links(plan):
+    return {mount["path"]: mount["text"] for mount in plan["mounts"] if mount["operation"] == "link"}
+
+
+def leads_to_copy(plan, target):
+    """A link that lies over git's configuration: to a file of the private temp, in a directory that can be written."""
+    places = [mount for mount in plan["mounts"] if mount["operation"] == "bind" and is_in(target, mount["path"])]
+    files = [mount["path"] for mount in plan["mounts"] if mount["operation"] == "file"]
+    last = places[-1]
+    return f"{last['from']}/{os.path.relpath(target, last['path'])}" in files and "readonly" not in last["attributes"]
+
+
 def said(plan, path):
     """(readable, writable) by the printed mounts."""
     readable, writable = True, True
@@ -44,6 +56,8 @@ def said(plan, path):
             # A source is a path of the host; without one it comes from the private temp and holds nothing of it.
             readable = "source" in mount and is_in(path, mount["source"])
             writable = readable and not is_fixed
+            if mount.get("from") in links(plan):
+                readable = writable = leads_to_copy(plan, links(plan)[mount["from"]])
     return readable, writable
 
 
