@@ -197,7 +197,8 @@ static void judge_services(struct judging *j)
 	if (abi >= 9)
 		held_by(j, "Landlock");
 	else
-		note(j, "a service that listens in a place that can be read, outside the home, /run and /tmp, can be reached");
+		note(j, "a service that listens in the worktree, or in a readable place outside the home, /run and /tmp, can be "
+			"reached, also one that listened before the run");
 	if (abi < 9 && !has_overlay_or_none(plan))
 		open_part(j, STATE_WEAKER, "sockets in visible directories of the home can be reached (no overlay over the home)");
 	for (size_t i = 0; i < plan->survey.socket_count; i++)
