@@ -152,3 +152,17 @@ bind_home='mount --bind "$HOME" "$ALIAS"'
 	touch "$HOME/.gitconfig"
 	is_shown 'mount --bind "$SCRATCH/given" "$HOME/.gitconfig"' "$HOME/.gitconfig" given
 }
+
+@test "E040 a private home, and a home that is mounted below /tmp with the worktree in it" {
+	needs userns unshare
+	local place=/tmp/pinfold-test-$$
+	is_hidden "$bind_home" "$ALIAS/.ssh/id_ed25519" --home hidden
+	mkdir "$HOME/project" "$place"
+	LEFTOVERS+=("$place")
+	mounted "mount --bind \"\$HOME\" '$place'" bash -c 'cd "$0/project" && "$PINFOLD" run -- sh -c "$1"' "$place" \
+		'pwd; touch made; ls -A ..; cat ../.ssh/id_ed25519; cat "$HOME/.ssh/id_ed25519"'
+	assert_equal "${lines[0]}" "$place/project"
+	assert_equal "${lines[1]}" project
+	refute_output_has canary-
+	assert_exists "$HOME/project/made"
+}
