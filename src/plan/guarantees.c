@@ -166,6 +166,7 @@ static void judge_repository(struct judging *j)
 	note(j, "until the run has ended, a protected name that was missing can be made");
 	note(j, "deeper directories than the top and those down to the working directory are not looked at");
 	note(j, "git on the host that replaces a protected file takes its protection away for the rest of the run");
+	note(j, "where pinfold itself is killed (SIGKILL), the check after the run does not take place");
 }
 
 static void judge_network(struct judging *j)
