@@ -79,7 +79,6 @@ int config_read(struct arena *arena, const char *path, const char *worktree, str
  * directory's owner's. As config_read. */
 int project_read(const char *directory, const char *name, struct buf *text, struct pinfold_error *err);
 void config_digest(const char *text, size_t length, char sha256[65]);
-const char *trust_path(struct arena *arena, const struct identity *who);
 /* trust_has for a caller that knows who asks. */
 bool trust_lookup(struct arena *arena, const struct identity *who, const char *worktree, const char *sha256,
 		  struct pinfold_error *err);

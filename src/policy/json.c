@@ -45,8 +45,10 @@ static const char *json_type_name(const json_t *value)
 	}
 }
 
-static const char *wanted(enum policy_type type)
+static const char *wanted(enum policy_type type, bool is_item)
 {
+	if (is_item)
+		return "a string";
 	switch (type) {
 	case TYPE_FLAG: return "true or false";
 	case TYPE_SIZE: return "a string or a whole number of bytes";
@@ -55,12 +57,21 @@ static const char *wanted(enum policy_type type)
 	}
 }
 
-static int wrong_type(const struct json_walk *walk, const struct policy_key_def *def, const json_t *value)
+static bool takes_bytes(enum policy_type type)
 {
-	bool is_bare_item = type_is_list(def->type) && json_is_string(value);
+	return type == TYPE_PATH || type == TYPE_TMP || (type_is_list(type) && type != TYPE_NAMES);
+}
 
+/* is_item: it stands in a list, where it has to be. */
+static int wrong_type(const struct json_walk *walk, const struct policy_key_def *def, const json_t *value, bool is_item)
+{
+	bool is_list = type_is_list(def->type) && !is_item, is_bare_item = is_list && json_is_string(value);
+
+	if (!is_list && takes_bytes(def->type) && json_object_get(value, "bytes"))
+		return err_say(walk->err, PINFOLD_USAGE, EINVAL,
+			       "{\"bytes\": TEXT} has to be base64 of a text without NUL, and nothing else");
 	err_say(walk->err, PINFOLD_USAGE, EINVAL, "this is %s, and has to be %s", json_type_name(value),
-		wanted(def->type));
+		wanted(def->type, is_item));
 	if (is_bare_item)
 		err_hint(walk->err, "write [\"%s\"]", json_string_value(value));
 	else if (json_is_null(value))
@@ -93,7 +104,7 @@ static int add_value(struct json_walk *walk, enum policy_key key, const json_t *
 	int r;
 
 	if (!text)
-		return blame(walk, wrong_type(walk, def, value), def->name);
+		return blame(walk, wrong_type(walk, def, value, type_is_list(def->type)), def->name);
 	r = setting_read(walk->context, key, text, &setting, walk->err);
 	if (r < 0)
 		return blame(walk, r, def->name);
@@ -109,7 +120,7 @@ static int add_list(struct json_walk *walk, enum policy_key key, const json_t *v
 	int r = 0;
 
 	if (!json_is_array(value))
-		return blame(walk, wrong_type(walk, &policy_keys[key], value), policy_keys[key].name);
+		return blame(walk, wrong_type(walk, &policy_keys[key], value, false), policy_keys[key].name);
 	walk->at++;
 	json_array_foreach(value, i, item) {
 		r = add_value(walk, key, item, ret);
@@ -199,6 +210,17 @@ static int read_projects(struct json_walk *walk, json_t *value)
 	return r;
 }
 
+/* It binds the schema in an editor and says nothing to us. */
+static int read_schema(struct json_walk *walk, const json_t *value)
+{
+	if (!json_is_string(value)) {
+		err_say(walk->err, PINFOLD_USAGE, EINVAL, "this is %s, and has to be a string", json_type_name(value));
+		return blame(walk, -EINVAL, "$schema");
+	}
+	walk->at++;
+	return 0;
+}
+
 static int read_member(struct json_walk *walk, const char *name, json_t *value, struct layer *ret)
 {
 	int key = name[0] == '-' ? -1 : policy_key_find(name);
@@ -206,6 +228,8 @@ static int read_member(struct json_walk *walk, const char *name, json_t *value, 
 
 	if (strcmp(name, "projects") == 0)
 		return read_projects(walk, value);
+	if (strcmp(name, "$schema") == 0 && walk->context->layer != LAYER_PROJECT_ENTRY)
+		return read_schema(walk, value);
 	if (key < 0 || policy_keys[key].is_command_only)
 		return unknown_key(walk, name);
 	r = keep_raw(walk, (enum policy_key)key, value, ret);
@@ -235,18 +259,31 @@ static int read_settings(struct json_walk *walk, json_t *object, struct layer *r
 static int syntax_error(const struct setting_context *context, const json_error_t *error, struct pinfold_error *err)
 {
 	const char *name = strstr(error->text, "near '\"");
-	bool is_duplicate = json_error_code(error) == json_error_duplicate_key;
+	enum json_error_code code = json_error_code(error);
+	bool is_duplicate = code == json_error_duplicate_key;
 	char key[64] = "";
 
-	if (json_error_code(error) == json_error_out_of_memory || !error->text[0])
+	if (code == json_error_out_of_memory || !error->text[0])
 		return err_oom(err);
 	if (is_duplicate && name)
 		snprintf(key, sizeof(key), "%.*s", (int)strcspn(name + 7, "\"'"), name + 7);
 	if (is_duplicate)
 		err_say(err, PINFOLD_USAGE, EINVAL, "this key stands here twice");
+	else if (code == json_error_null_character || code == json_error_null_byte_in_key)
+		err_say(err, PINFOLD_USAGE, EINVAL, "\\u0000 cannot stand in a text here");
 	else
 		err_say(err, PINFOLD_USAGE, EINVAL, "not valid JSON: %s", error->text);
 	return err_at(err, -EINVAL, context->file, error->line, key[0] ? key : NULL);
+}
+
+/* What editors and cut-off writes leave, where a parser's own words would not help. */
+static const char *unreadable(const char *text, size_t length)
+{
+	if (length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+		return "the file begins with a byte order mark; save it as UTF-8 without one";
+	while (length > 0 && strchr(" \t\r\n", text[length - 1]))
+		length--;
+	return length == 0 ? "the file is empty; without any setting it is {}" : NULL;
 }
 
 static int parse_text(const struct setting_context *context, char *text, size_t length, json_t **ret,
@@ -254,9 +291,11 @@ static int parse_text(const struct setting_context *context, char *text, size_t 
 {
 	json_error_t error;
 	const char *why;
-	int line;
+	int line = 1;
 
-	if (comments_blank(text, length, &line, &why) < 0)
+	if (comments_blank(text, length, &line, &why) == 0)
+		why = unreadable(text, length);
+	if (why)
 		return err_at(err, err_say(err, PINFOLD_USAGE, EINVAL, "%s", why), context->file, line, NULL);
 	*ret = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
 	if (!*ret)

@@ -66,6 +66,42 @@ static int check_mode(int fd, mode_t refused, const char *path, struct pinfold_e
 	return err_at(err, -EPERM, path, 0, NULL);
 }
 
+/* Whoever can write the directory can put another file in the place of this one. A sticky directory (/tmp) lets nobody
+ * replace what is not his; and where the umask is 002 a user's own group writes in the user's directories. */
+static int check_directory(const char *directory, const char *path, struct pinfold_error *err)
+{
+	mode_t refused = S_IWOTH | S_IWGRP;
+	struct stat st;
+
+	if (stat(directory, &st) < 0)
+		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "read", directory);
+	if (st.st_gid == getgid() || st.st_gid == 0)
+		refused &= ~(mode_t)S_IWGRP;
+	if (st.st_uid != 0 && st.st_uid != getuid())
+		err_say(err, PINFOLD_REFUSED, EPERM, "its directory '%s' belongs to user %u, not to you or root", directory,
+			(unsigned int)st.st_uid);
+	else if ((st.st_mode & refused) && !(st.st_mode & S_ISVTX))
+		err_say(err, PINFOLD_REFUSED, EPERM, "others can write its directory '%s' (its mode is %04o)", directory,
+			st.st_mode & 07777U);
+	else
+		return 0;
+	err_hint(err, st.st_mode & refused ? "look at the file, then: chmod go-w '%s'" : "look at the file, then chown '%s'",
+		 directory);
+	return err_at(err, -EPERM, path, 0, NULL);
+}
+
+/* Of the file, and of the link that led to it. */
+static int check_directories(struct arena *arena, const char *path, const char *resolved, struct pinfold_error *err)
+{
+	const char *first = path_parent(arena, path), *second = path_parent(arena, resolved);
+	int r;
+
+	if (!first || !second)
+		return err_oom(err);
+	r = check_directory(second, path, err);
+	return r < 0 || strcmp(first, second) == 0 ? r : check_directory(first, path, err);
+}
+
 static int check_place(const char *path, const char *shown, const char *worktree, struct pinfold_error *err)
 {
 	if (!worktree || !path_is_in(path, worktree))
@@ -108,6 +144,29 @@ static int read_text(int fd, const char *path, struct buf *text, struct pinfold_
 	return r < 0 ? err_sys(err, PINFOLD_UNAVAILABLE, -r, "read", path) : 0;
 }
 
+/* Is the file missing, or is the way to it a link that leads nowhere? Then the user has rules that we cannot see. */
+static int check_missing(struct arena *arena, const char *path, struct pinfold_error *err)
+{
+	const char *at = path;
+	struct stat st;
+
+	while (lstat(at, &st) < 0) {
+		if (!strcmp(at, "/"))
+			return 0;
+		at = path_parent(arena, at);
+		if (!at)
+			return err_oom(err);
+	}
+	if (!S_ISLNK(st.st_mode) || stat(at, &st) == 0 || errno != ENOENT)
+		return 0;
+	if (at == path)
+		err_say(err, PINFOLD_REFUSED, ENOENT, "this is a link that leads nowhere");
+	else
+		err_say(err, PINFOLD_REFUSED, ENOENT, "its directory '%s' is a link that leads nowhere", at);
+	err_hint(err, "mend the link, or remove it");
+	return err_at(err, -ENOENT, path, 0, NULL);
+}
+
 /* The links on the way are the user's own (dotfiles); what they lead to is opened without following any more. */
 int config_read(struct arena *arena, const char *path, const char *worktree, struct buf *text,
 		struct pinfold_error *err)
@@ -116,9 +175,9 @@ int config_read(struct arena *arena, const char *path, const char *worktree, str
 	char *resolved;
 	int r;
 
-	/* Mostly there is none, and a link that leads to nothing is none: one call instead of one per component. */
+	/* Mostly there is none: few calls instead of one per component. */
 	if (access(path, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
-		return 0;
+		return check_missing(arena, path, err);
 	r = path_resolve(arena, path, &resolved, NULL);
 	if (r < 0)
 		return r == -ENOMEM ? err_oom(err) : err_sys(err, PINFOLD_UNAVAILABLE, -r, "open", path);
@@ -130,6 +189,8 @@ int config_read(struct arena *arena, const char *path, const char *worktree, str
 		r = check_mode(fd, S_IWGRP | S_IWOTH, path, err);
 	if (r == 0)
 		r = check_place(resolved, path, worktree, err);
+	if (r == 0)
+		r = check_directories(arena, path, resolved, err);
 	if (r == 0)
 		r = read_text(fd, path, text, err);
 	return r < 0 ? r : 1;
@@ -314,7 +375,9 @@ static int check_file_is_outside(struct pinfold_policy *policy, const char *path
 			continue;
 		err_say(err, PINFOLD_REFUSED, EPERM, "'%s' would make the policy file '%s' writable", item->text, path);
 		err_hint(err, "name the directories below it that the command needs, or add: --protect '%s'", file);
-		return err_at(err, -EPERM, item->source.file, item->source.line, policy_keys[KEY_WRITE].name);
+		return err_at(err, -EPERM, item->source.file, item->source.line,
+			      item->source.layer == LAYER_COMMAND ? policy_keys[KEY_WRITE].option :
+								    policy_keys[KEY_WRITE].name);
 	}
 	return 0;
 }

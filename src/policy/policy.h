@@ -229,6 +229,8 @@ void policy_options(const struct pinfold_policy *policy, struct buf *out);
 
 /* Records the sha256 of a project's file in $XDG_STATE_HOME/pinfold/trust.json (0600, written aside and renamed). */
 int trust_add(const char *project_file, const char *worktree, struct pinfold_error *err);
+/* Where that file is; NULL: there is no home. */
+const char *trust_path(struct arena *arena, const struct identity *who);
 bool trust_has(const char *worktree, const char *sha256, struct pinfold_error *err);
 
 #endif

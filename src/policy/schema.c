@@ -80,6 +80,13 @@ static json_t *key_form(const struct policy_key_def *def, bool is_project)
 	return NULL;
 }
 
+/* What an editor finds the schema by, at the top of a file. */
+static int add_editors_key(json_t *form)
+{
+	return json_put(json_object_get(form, "properties"), "$schema",
+			json_pack("{s:s, s:s}", "type", "string", "description", "this schema's place, for editors; ignored"));
+}
+
 /* The keys of a file, or of an entry in projects{}. */
 static json_t *keys_form(bool is_project)
 {
@@ -99,19 +106,22 @@ static json_t *keys_form(bool is_project)
 static json_t *schema(void)
 {
 	static const char normal_path[] = "^/(?!$)(?!.*//)(?!.*/[.]{1,2}(/|$))(?!.*/$)|^/$";
-	json_t *root = keys_form(false);
+	json_t *root = keys_form(false), *project = keys_form(true);
 	json_t *projects = json_pack("{s:s, s:s, s:{s:s}, s:{s:s}}", "type", "object", "description",
 				     "settings for single worktrees, by their canonical path", "propertyNames",
 				     "pattern", normal_path, "additionalProperties", "$ref", "#/$defs/settings");
 	int r = json_put(json_object_get(root, "properties"), "projects", projects);
 
+	if (r == 0 && (r = add_editors_key(root)) == 0)
+		r = add_editors_key(project);
 	if (r == 0)
 		r = json_put(root, "$schema", json_string("https://json-schema.org/draft/2020-12/schema"));
 	if (r == 0)
 		r = json_put(root, "title", json_string("pinfold configuration"));
 	if (r == 0)
 		r = json_put(root, "$defs",
-			     json_pack("{s:o, s:o}", "settings", keys_form(false), "project", keys_form(true)));
+			     json_pack("{s:o, s:O}", "settings", keys_form(false), "project", project));
+	json_decref(project);
 	if (r == 0)
 		return root;
 	json_decref(root);

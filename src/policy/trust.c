@@ -208,8 +208,8 @@ static int update(struct arena *arena, const char *path, const char *worktree, c
 }
 
 /* What is checked is what is hashed: one read. */
-static int digest_project(struct arena *arena, const char *file, const struct identity *who, char sha256[65],
-			  struct pinfold_error *err)
+static int digest_project(struct arena *arena, const char *file, const struct identity *who, struct layer *layer,
+			  char sha256[65], struct pinfold_error *err)
 {
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_CONFIG_BYTES);
 	char *directory = path_parent(arena, file);
@@ -221,7 +221,6 @@ static int digest_project(struct arena *arena, const char *file, const struct id
 		.home = who->home,
 		.worktree = directory,
 	};
-	struct layer layer = {0};
 	int r;
 
 	if (!directory)
@@ -232,13 +231,49 @@ static int digest_project(struct arena *arena, const char *file, const struct id
 	if (r < 0)
 		return r;
 	config_digest(text.data ? text.data : "", text.len, sha256);
-	r = layer_parse(&context, text.data, text.len, &layer, NULL, err);
-	return r < 0 ? r : rules_check_layer(arena, &layer, directory, who->home, err);
+	r = layer_parse(&context, text.data, text.len, layer, NULL, err);
+	return r < 0 ? r : rules_check_layer(arena, layer, directory, who->home, err);
+}
+
+static int check_outside(struct arena *arena, const char *file, const char *directory, const char *what,
+			 struct pinfold_error *err)
+{
+	char *real, *writable;
+	int r = path_resolve(arena, file, &real, NULL);
+
+	if (r == 0)
+		r = path_resolve(arena, directory, &writable, NULL);
+	if (r < 0)
+		return r == -ENOMEM ? err_oom(err) : err_sys(err, PINFOLD_UNAVAILABLE, -r, "resolve", file);
+	if (!path_is_in(real, writable))
+		return 0;
+	err_say(err, PINFOLD_REFUSED, EPERM, "the list of trusted files would lie in %s '%s', which the command may change",
+		what, writable);
+	err_hint(err, "XDG_STATE_HOME says where it lies; keep it outside");
+	return err_at(err, -EPERM, file, 0, NULL);
+}
+
+/* A trust that a command could write makes every run refuse: better told now, and with nothing written. Asked are the
+ * worktree, what the layers in force make writable, and what this file would. */
+static int check_trust_place(struct arena *arena, const char *path, const char *worktree, const char *directory,
+			     const struct layer *layer, struct pinfold_error *err)
+{
+	struct pinfold_policy policy = {.config_fd = -1};
+	int r = check_outside(arena, path, worktree, "the worktree", err);
+
+	for (size_t i = 0; r == 0 && i < layer->n; i++)
+		if (layer->v[i].key == KEY_WRITE)
+			r = check_outside(arena, path, layer->v[i].text, "a write path of this file,", err);
+	if (r == 0)
+		r = policy_load(&policy, directory, err);
+	arena_free(&policy.arena);
+	return r;
 }
 
 int trust_add(const char *project_file, const char *worktree, struct pinfold_error *err)
 {
 	struct arena arena = {0};
+	struct layer layer = {0};
 	struct identity who;
 	const char *path = NULL;
 	char sha256[65];
@@ -247,9 +282,11 @@ int trust_add(const char *project_file, const char *worktree, struct pinfold_err
 	if (identity_read(&arena, &who) < 0)
 		r = err_oom(err);
 	else
-		r = digest_project(&arena, project_file, &who, sha256, err);
+		r = digest_project(&arena, project_file, &who, &layer, sha256, err);
 	if (r == 0 && !(path = trust_path(&arena, &who)))
 		r = err_say(err, PINFOLD_UNAVAILABLE, ENOENT, "there is no home directory to keep the trust in");
+	if (r == 0)
+		r = check_trust_place(&arena, path, worktree, path_parent(&arena, project_file), &layer, err);
 	if (r == 0)
 		r = update(&arena, path, worktree, sha256, err);
 	arena_free(&arena);

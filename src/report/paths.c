@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `config paths --json`: the files that were looked for. */
 #include <errno.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "report/report.h"
@@ -22,6 +23,24 @@ static json_t *file_json(const struct policy_file *file)
 	return NULL;
 }
 
+/* It is none of the layers, and one more file that decides. */
+static int append_trust(json_t *array, const struct pinfold_policy *policy)
+{
+	struct arena arena = { 0 };
+	const char *path = trust_path(&arena, &policy->who);
+	json_t *object = path ? json_object() : NULL;
+	int r = 0;
+
+	if (path) {
+		r = json_put_bytes(object, "layer", "trust");
+		r |= json_put_bytes(object, "path", path);
+		r |= json_put(object, "exists", json_boolean(access(path, F_OK) == 0));
+		r |= json_array_append_new(array, object);
+	}
+	arena_free(&arena);
+	return r;
+}
+
 static int append(const char *data, size_t len, void *arg)
 {
 	struct buf *out = arg;
@@ -37,6 +56,8 @@ int paths_json(const struct pinfold_policy *policy, struct buf *out)
 
 	for (size_t i = 0; i < policy->file_count; i++)
 		r |= json_array_append_new(array, file_json(&policy->files[i]));
+	if (r == 0)
+		r = append_trust(array, policy);
 	if (r == 0 && json_dump_callback(array, append, out, JSON_INDENT(2)) < 0)
 		r = -ENOMEM;
 	json_decref(array);

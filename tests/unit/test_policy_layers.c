@@ -117,8 +117,56 @@ static void test_link(void **state)
 	assert_int_equal(policy_number(&world_policy, KEY_MODE), MODE_AUTO);
 	assert_string_equal(world_policy.value[KEY_MODE].source.file, at(USER_FILE));
 	forget();
+	/* a link to nothing: the user has rules that cannot be read */
 	unlink(at("home/dotfile.json"));
-	load_fine(); /* a link to nothing is no file */
+	assert_int_equal(load(), -ENOENT);
+	assert_int_equal(world_error.code, PINFOLD_REFUSED);
+	assert_string_equal(world_error.file, at(USER_FILE));
+	assert_says("leads nowhere");
+	forget();
+	unlink(at(USER_FILE));
+	assert_int_equal(rmdir(at("home/.config/pinfold")), 0);
+	assert_int_equal(symlink("dotfiles/pinfold", at("home/.config/pinfold")), 0);
+	assert_int_equal(load(), -ENOENT);
+	assert_says(at("home/.config/pinfold"));
+	unlink(at("home/.config/pinfold"));
+	forget();
+	load_fine(); /* no directory, no file */
+	assert_int_equal(mkdir(at("home/.config/pinfold"), 0700), 0);
+}
+
+/* Who can write the directory can put another file in the place of ours. */
+static void test_directory(void **state)
+{
+	const char *directory = at("home/.config/pinfold"), *dotfiles = at("home/dotfiles");
+
+	(void)state;
+	put(USER_FILE, "{}");
+	assert_int_equal(chmod(directory, 0777), 0);
+	refused(at(USER_FILE), "others can write its directory");
+	assert_int_equal(chmod(directory, 01777), 0); /* sticky: nobody replaces what is not his */
+	load_fine();
+	forget();
+	assert_int_equal(chmod(directory, 0775), 0); /* the user's own group */
+	load_fine();
+	forget();
+	if (getuid() == 0) {
+		assert_int_equal(chown(directory, 0, 12345), 0);
+		refused(at(USER_FILE), "others can write its directory");
+		assert_int_equal(chown(directory, 12345, 0), 0);
+		refused(at(USER_FILE), "belongs to user 12345");
+		assert_int_equal(chown(directory, 0, 0), 0);
+	}
+	assert_int_equal(chmod(directory, 0700), 0);
+	/* that of the link's target as well */
+	assert_int_equal(mkdir(dotfiles, 0700), 0);
+	assert_int_equal(chmod(dotfiles, 0777), 0);
+	unlink(at(USER_FILE));
+	put("home/dotfiles/config.json", "{}");
+	assert_int_equal(symlink("../../dotfiles/config.json", at(USER_FILE)), 0);
+	refused(at(USER_FILE), "others can write its directory");
+	unlink(at("home/dotfiles/config.json"));
+	assert_int_equal(rmdir(at("home/dotfiles")), 0);
 }
 
 static void test_project_special(void **state)
@@ -341,9 +389,20 @@ static void test_trust_refused(void **state)
 	assert_int_equal(trust_add(at(PROJECT_FILE), "/elsewhere", &world_error), 0);
 	refused(at("work/pinfold/trust.json"), "lies in the worktree");
 	assert_int_equal(trust_add(at(PROJECT_FILE), world_work, &world_error), -EPERM);
-	unsetenv("XDG_STATE_HOME");
 	assert_int_equal(unlink(at("work/pinfold/trust.json")), 0);
 	assert_int_equal(rmdir(at("work/pinfold")), 0); /* and nothing else was left there */
+	/* told at once, not by every run that follows; and nothing is made */
+	assert_int_equal(trust_add(at(PROJECT_FILE), world_work, &world_error), -EPERM);
+	assert_says("which the command may change");
+	assert_int_equal(access(at("work/pinfold"), F_OK), -1);
+	unsetenv("XDG_STATE_HOME");
+	assert_int_equal(unlink(at(TRUST_FILE)), 0);
+	put(USER_FILE, "{\"write\": [\"~/.local/state\"]}");
+	assert_int_equal(trust_add(at(PROJECT_FILE), world_work, &world_error), -EPERM);
+	unlink(at(USER_FILE));
+	put(PROJECT_FILE, "{\"write\": [\"~/.local\"]}");
+	assert_int_equal(trust_add(at(PROJECT_FILE), world_work, &world_error), -EPERM);
+	assert_int_equal(access(at(TRUST_FILE), F_OK), -1);
 }
 
 int main(void)
@@ -355,6 +414,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_in_worktree, world_clear),
 		cmocka_unit_test_teardown(test_in_write_path, world_clear),
 		cmocka_unit_test_teardown(test_link, world_clear),
+		cmocka_unit_test_teardown(test_directory, world_clear),
 		cmocka_unit_test_teardown(test_project_special, world_clear),
 		cmocka_unit_test_teardown(test_project_place, world_clear),
 		cmocka_unit_test_teardown(test_config_file, world_clear),
