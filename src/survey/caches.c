@@ -122,12 +122,30 @@ static int make_parents(const char *path)
 	}
 }
 
+/* A preview makes nothing, and says what would hinder. */
+static int make_base(struct taking *take, const char *path, int *ret_fd)
+{
+	const char *home = take->survey->who.cache_home;
+	int r = 0;
+
+	if (take->make)
+		r = make_parents(path);
+	else if (access(home, W_OK | X_OK) < 0 && errno != ENOENT)
+		r = -errno;
+	if (r < 0)
+		return take_note(take, "'%s' cannot be made (%s): no cache is kept", path, strerror(-r));
+	if (take->make)
+		*ret_fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return 0;
+}
+
 /* The directory of all private caches, opened without following a link at its end. *ret_fd -1: there is none. */
 static int open_base(struct taking *take, char **ret_path, int *ret_fd)
 {
 	const struct survey *survey = take->survey;
 	struct stat st;
 	char *path;
+	int r;
 
 	*ret_fd = -1;
 	if (!survey->who.cache_home || !survey->who.home)
@@ -140,12 +158,20 @@ static int open_base(struct taking *take, char **ret_path, int *ret_fd)
 		return 0;
 	*ret_path = path;
 	*ret_fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (*ret_fd < 0 && errno == ENOENT && take->make && make_parents(path) == 0)
-		*ret_fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (*ret_fd >= 0 && (fstat(*ret_fd, &st) < 0 || !is_own(survey, &st))) {
+	if (*ret_fd < 0 && errno == ENOENT) {
+		r = make_base(take, path, ret_fd);
+		if (r < 0 || *ret_fd < 0)
+			return r;
+	}
+	if (*ret_fd < 0)
+		return take_note(take, "'%s' is no directory that can be used (%s): no cache is kept", path, strerror(errno));
+	if (fstat(*ret_fd, &st) < 0 || !is_own(survey, &st)) {
 		fd_close(ret_fd);
 		return take_note(take, "'%s' is not the caller's own directory: no cache is kept", path);
 	}
+	if (faccessat(*ret_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
+		return take_note(take, "'%s' cannot be written (%s): caches that it does not hold yet are not kept", path,
+				 strerror(errno));
 	return 0;
 }
 

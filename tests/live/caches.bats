@@ -76,3 +76,29 @@ setup() {
 @test "--read-only: caches stay writable, so that a tool that only reads the worktree works" {
 	allowed "touch '$HOME/.npm/file'" --read-only
 }
+
+# one_warning TEXT : the run works without caches, and its record and --plan say why, once.
+one_warning() {
+	run pen --record "$SCRATCH/record" -- touch "$HOME/.npm/file"
+	assert_status 0
+	assert_equal "$(grep -o "$1" "$SCRATCH/record" | wc -l)" 1
+	run "$PINFOLD" run --plan -- true
+	assert_equal "$(grep -c "$1" <<<"$output")" 1
+	rm -rf "$HOME/.cache/pinfold"
+}
+
+@test "where no cache can be kept the run goes on, and the record and --plan say so" {
+	mkdir -p "$HOME/.cache" "$SCRATCH/elsewhere"
+	ln -s "$SCRATCH/elsewhere" "$HOME/.cache/pinfold"
+	one_warning 'is no directory that can be used'
+	assert_equal "$(ls "$SCRATCH/elsewhere")" ''
+	touch "$HOME/.cache/pinfold"
+	one_warning 'is no directory that can be used'
+	only_as user
+	mkdir "$HOME/.cache/pinfold"
+	chmod 555 "$HOME/.cache/pinfold"
+	one_warning 'cannot be written'
+	chmod 555 "$HOME/.cache"
+	one_warning 'cannot be made'
+	chmod 755 "$HOME/.cache"
+}
