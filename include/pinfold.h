@@ -316,11 +316,17 @@ PINFOLD_PUBLIC int pinfold_plan_refusal(const struct pinfold_plan *plan, struct 
 
 /*
  * Can the command of this plan write what lies at `path`, or replace it? A program asks before it keeps its own files
- * (a record, a log) there. The path may be missing; links are resolved. 1, 0, or a negative errno
- * (PINFOLD_UNAVAILABLE).
+ * (a record, a log) there. 1 as well where a link in a writable place is on the way, since the command may have planted
+ * it. The path may be missing; links are resolved. 1, 0, or a negative errno (PINFOLD_UNAVAILABLE).
  */
 PINFOLD_PUBLIC int pinfold_plan_is_writable(const struct pinfold_plan *plan, const char *path,
 					    struct pinfold_error *err);
+
+/*
+ * Does this process run in a pen? Found by looking at the process itself, never at the environment: no_new_privs, the
+ * system-call filter, and a pid namespace whose init is a pen's. 1 or 0; in a pen whose /proc hides its init, 0.
+ */
+PINFOLD_PUBLIC int pinfold_is_confined(void);
 
 /*
  * Reads the value of PINFOLD_STATUS, which pinfold_plan_status wrote, and writes it again: checked, and for

@@ -3,6 +3,7 @@
 #include "plan/plan.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/path.h"
+#include "linux/confined.h"
 #include "report/report.h"
 
 int api_give(struct buf *out, int r, char **ret, struct pinfold_error *err)
@@ -186,24 +188,84 @@ static bool is_in_caches(const struct survey *survey, const char *path)
 	return false;
 }
 
-int pinfold_plan_is_writable(const struct pinfold_plan *plan, const char *path, struct pinfold_error *err)
+/* The private temp lies over /tmp: what the command writes there never reaches the host's. */
+static bool is_in_writable(const struct pinfold_plan *plan, const char *real, bool with_worktree)
 {
 	const struct survey *survey = &plan->survey;
-	struct arena arena = { 0 };
-	char *real;
-	int r = path_resolve(&arena, path, &real, NULL);
 
-	if (r < 0) {
-		err_sys(err, r == -ENOMEM ? PINFOLD_INTERNAL : PINFOLD_UNAVAILABLE, -r, "open", path);
-	} else if (plan->backend == BACKEND_NONE) {
-		/* Nothing is shut, so it makes no difference where the file lies. */
-		r = 0;
-	} else {
-		/* The private temp lies over /tmp: what the command writes there never reaches the host's. */
-		r = (!policy_number(plan->policy, KEY_READ_ONLY) && path_is_in(real, survey->worktree)) ||
-		    is_in_grants(real, survey->writes, survey->write_count) || is_in_caches(survey, real) ||
-		    (survey->tmp && path_is_in(real, survey->tmp));
+	return (with_worktree && path_is_in(real, survey->worktree)) ||
+	       is_in_grants(real, survey->writes, survey->write_count) || is_in_caches(survey, real) ||
+	       (survey->tmp && path_is_in(real, survey->tmp));
+}
+
+enum { LINK_HOPS = 40 }; /* as the kernel's */
+
+/*
+ * 1: the way to `path` (absolute) goes through a link in a writable place, which is the command's to plant: it decides
+ * where the path leads, now or with a link that an earlier run has left (E008). A worktree that is read-only in this run
+ * was writable in the last one.
+ */
+static int is_led(const struct pinfold_plan *plan, struct arena *arena, const char *path, int hops)
+{
+	for (size_t end = 1; path[end - 1]; end++) {
+		char *prefix, *parent, *target, text[PATH_MAX];
+		ssize_t length;
+		int r;
+
+		if ((path[end] != '/' && path[end] != '\0') || path[end - 1] == '/')
+			continue;
+		prefix = arena_strndup(arena, path, end);
+		if (!prefix)
+			return -ENOMEM;
+		length = readlink(prefix, text, sizeof(text) - 1);
+		if (length < 0)
+			continue;
+		text[length] = '\0';
+		r = path_resolve(arena, path_parent(arena, prefix), &parent, NULL);
+		if (r < 0)
+			return r;
+		if (is_in_writable(plan, parent, true))
+			return 1;
+		if (hops == LINK_HOPS)
+			return -ELOOP;
+		target = text[0] == '/' ? text : path_join(arena, parent, text);
+		r = target ? is_led(plan, arena, target, hops + 1) : -ENOMEM;
+		if (r != 0)
+			return r;
 	}
+	return 0;
+}
+
+static int find_writable(const struct pinfold_plan *plan, struct arena *arena, const char *path)
+{
+	char cwd[PATH_MAX], *real;
+	int r;
+
+	if (path[0] != '/') {
+		path = getcwd(cwd, sizeof(cwd)) ? path_join(arena, cwd, path) : NULL;
+		if (!path)
+			return -errno;
+	}
+	r = is_led(plan, arena, path, 0);
+	if (r != 0)
+		return r;
+	r = path_resolve(arena, path, &real, NULL);
+	return r < 0 ? r : is_in_writable(plan, real, !policy_number(plan->policy, KEY_READ_ONLY));
+}
+
+int pinfold_plan_is_writable(const struct pinfold_plan *plan, const char *path, struct pinfold_error *err)
+{
+	struct arena arena = { 0 };
+	/* Without a backend nothing is shut, so it makes no difference where the file lies. */
+	int r = plan->backend == BACKEND_NONE ? 0 : find_writable(plan, &arena, path);
+
+	if (r < 0)
+		err_sys(err, r == -ENOMEM ? PINFOLD_INTERNAL : PINFOLD_UNAVAILABLE, -r, "open", path);
 	arena_free(&arena);
 	return r;
+}
+
+int pinfold_is_confined(void)
+{
+	return confined_here();
 }

@@ -114,6 +114,10 @@ void record_close(struct record_file *file);
 
 /* ---- messages (message.c) ---- */
 
+/* Past the caller's `ulimit -f` the kernel answers a write with SIGXFSZ, which would end us and lose the command's status;
+ * ignored, the answer is EFBIG. Returns what was set before, to be put back: the command inherits it. */
+void (*file_limit_ignore(void))(int);
+
 /* Fills an error of the kind PINFOLD_USAGE and returns -EINVAL. */
 int usage_error(struct pinfold_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void usage_hint(struct pinfold_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What pinfold says itself: on standard error, each line in one write, so that it never mixes with the command's. */
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +32,16 @@ void usage_hint(struct pinfold_error *err, const char *format, ...)
 	va_end(args);
 }
 
+void (*file_limit_ignore(void))(int)
+{
+	return signal(SIGXFSZ, SIG_IGN);
+}
+
 static void say_line(const char *prefix, const struct pinfold_error *err)
 {
 	char line[LINE_MAX_BYTES];
 	size_t len = (size_t)snprintf(line, sizeof(line), "%s", prefix);
+	void (*before)(int);
 	ssize_t n;
 
 	/* One byte is kept for the newline. */
@@ -42,8 +49,10 @@ static void say_line(const char *prefix, const struct pinfold_error *err)
 	len = strlen(line);
 	line[len++] = '\n';
 	/* Where standard error is gone, there is nobody to tell. */
+	before = file_limit_ignore();
 	n = write(STDERR_FILENO, line, len);
 	(void)n;
+	signal(SIGXFSZ, before);
 }
 
 void say(const char *format, ...)

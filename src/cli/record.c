@@ -6,6 +6,8 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,20 +48,60 @@ static int open_descriptor(struct record_file *file, int fd, const char *target,
 	return 0;
 }
 
-static int check_place(const struct pinfold_plan *plan, const char *target, struct pinfold_error *err)
+/* The target with its directory resolved: what is opened is what was checked. */
+static int resolve(const char *target, char *ret, size_t size, struct pinfold_error *err)
 {
-	int r = plan ? pinfold_plan_is_writable(plan, target, err) : 0;
+	const char *slash = strrchr(target, '/');
+	const char *name = slash ? slash + 1 : target;
+	char parent[PATH_MAX], real[PATH_MAX];
 
+	if (strlen(target) >= sizeof(parent))
+		return fail(err, ENAMETOOLONG, "open", target);
+	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
+		return usage_error(err, "option '--record': '%.512s' is no regular file", target);
+	snprintf(parent, sizeof(parent), "%.*s", slash ? (int)(slash - target) + 1 : 1, slash ? target : ".");
+	if (!realpath(parent, real))
+		return fail(err, errno, "open", target);
+	if ((size_t)snprintf(ret, size, "%s/%s", strcmp(real, "/") == 0 ? "" : real, name) >= size)
+		return fail(err, ENAMETOOLONG, "open", target);
+	return 0;
+}
+
+/* Both spellings: a link that lies in a writable place may have been put there by the command of an earlier run, and
+ * lead to a place that is not writable itself (E008). */
+static int check_place(const struct pinfold_plan *plan, const char *target, const char *resolved,
+		       struct pinfold_error *err)
+{
+	int r = pinfold_plan_is_writable(plan, target, err);
+
+	if (r == 0)
+		r = pinfold_plan_is_writable(plan, resolved, err);
 	if (r <= 0)
 		return r;
-	usage_error(err, "option '--record': the command could write to '%.512s'", target);
+	usage_error(err, "option '--record': the command could write to '%.512s', or decide where it leads", target);
 	usage_hint(err, "keep records outside the worktree and every other writable path");
 	return -EINVAL;
+}
+
+/* Without a plan nothing runs and no place is known to be writable; but what leads out of the current directory by a
+ * link in it is not followed even for the record of a refusal. */
+static int check_unplanned(const char *target, const char *resolved, struct pinfold_error *err)
+{
+	char here[PATH_MAX];
+	size_t length;
+
+	if (target[0] == '/' || strstr(target, "..") || !realpath(".", here))
+		return 0;
+	length = strcmp(here, "/") == 0 ? 0 : strlen(here);
+	if (strncmp(resolved, here, length) == 0 && resolved[length] == '/')
+		return 0;
+	return usage_error(err, "option '--record': a link leads '%.512s' out of the current directory", target);
 }
 
 int record_open(struct record_file *file, const char *target, const struct pinfold_plan *plan,
 		struct pinfold_error *err)
 {
+	char resolved[PATH_MAX];
 	struct stat st;
 	int fd, r;
 
@@ -71,11 +113,13 @@ int record_open(struct record_file *file, const char *target, const struct pinfo
 	fd = descriptor_of(target);
 	if (fd != -1)
 		return open_descriptor(file, fd, target, err);
-	r = check_place(plan, target, err);
+	r = resolve(target, resolved, sizeof(resolved), err);
+	if (r == 0)
+		r = plan ? check_place(plan, target, resolved, err) : check_unplanned(target, resolved, err);
 	if (r < 0)
 		return r;
 	/* Not truncated yet: the last record stays until this one is there. A FIFO must not make us wait. */
-	fd = open(target, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
+	fd = open(resolved, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
 	if (fd < 0 && errno == ELOOP)
 		return usage_error(err, "option '--record': '%.512s' is a symbolic link, which is not followed", target);
 	if (fd < 0)
@@ -105,6 +149,7 @@ static int write_all(int fd, const char *text, size_t len)
 
 int record_write(struct record_file *file, const struct pinfold_outcome *outcome, struct pinfold_error *err)
 {
+	void (*before)(int);
 	char *text;
 	int r;
 
@@ -113,7 +158,9 @@ int record_write(struct record_file *file, const struct pinfold_outcome *outcome
 	r = pinfold_outcome_json(outcome, &text, err);
 	if (r < 0)
 		return r;
+	before = file_limit_ignore();
 	r = file->is_ours && ftruncate(file->fd, 0) < 0 ? -errno : write_all(file->fd, text, strlen(text));
+	signal(SIGXFSZ, before);
 	free(text);
 	return r < 0 ? fail(err, -r, "write to", file->target) : 0;
 }

@@ -47,6 +47,7 @@ static unsigned *said_as(struct said *said, const struct pinfold_guarantee *guar
 static void say_plan(struct session *session, const struct request *request, struct said *ret_said)
 {
 	bool is_auto = has_mode(session, "auto") && !request->is_quiet;
+	bool is_told = is_verbose(session) && !request->is_quiet;
 	struct pinfold_guarantee guarantee;
 	const char *warning;
 
@@ -54,13 +55,13 @@ static void say_plan(struct session *session, const struct request *request, str
 	if (has_mode(session, "off"))
 		say("warning: the command runs without any confinement (mode off)");
 	for (size_t i = 0; pinfold_plan_guarantee(session->plan, i, &guarantee) == 0; i++) {
-		if (!is_verbose(session) && !(is_auto && is_open(&guarantee)))
+		if (!is_told && !(is_auto && is_open(&guarantee)))
 			continue;
 		say_guarantee(&guarantee);
 		if (is_open(&guarantee))
 			*said_as(ret_said, &guarantee) |= 1u << i;
 	}
-	for (size_t i = 0; is_verbose(session) && (warning = pinfold_plan_warning(session->plan, i)); i++)
+	for (size_t i = 0; is_told && (warning = pinfold_plan_warning(session->plan, i)); i++)
 		say("warning: %s", warning);
 }
 
@@ -113,13 +114,12 @@ static void say_violations(const struct pinfold_outcome *outcome)
 }
 
 /* A script that calls us in a pen gets no second one. What helps is not to accept that nothing holds, but to know why.
- * The variable proves nothing, and only chooses the words. */
+ */
 static void name_outer_pen(struct pinfold_error *err, const struct pinfold_outcome *outcome)
 {
-	const char *status = getenv("PINFOLD_STATUS");
 	struct pinfold_guarantee writes;
 
-	if (!status || !*status || pinfold_outcome_ran(outcome) || err->code != PINFOLD_REFUSED)
+	if (pinfold_outcome_ran(outcome) || err->code != PINFOLD_REFUSED || !pinfold_is_confined())
 		return;
 	if (pinfold_outcome_guarantee(outcome, 0, &writes) == 0 && writes.state == PINFOLD_ABSENT)
 		usage_hint(err, "this is a pen already ('pinfold status' tells which); run the command without pinfold");
@@ -131,7 +131,7 @@ static void say_outcome(const struct request *request, const struct pinfold_outc
 	struct pinfold_error quiet;
 	const char *notice;
 
-	if (pinfold_outcome_timed_out(outcome))
+	if (pinfold_outcome_timed_out(outcome) && pinfold_outcome_ran(outcome))
 		say("the time limit ended the run");
 	say_violations(outcome);
 	for (size_t i = 0; !request->is_quiet && (notice = pinfold_outcome_notice(outcome, i)); i++)
@@ -221,6 +221,17 @@ static int run_plan(const struct request *request, struct session *session)
 	return status;
 }
 
+/* Both on one command line; a configuration's `verbose` is what --quiet overrules. */
+static bool is_contradiction(const struct request *request)
+{
+	const char *verbose = "false";
+
+	for (size_t i = 0; i < request->setting_count; i++)
+		if (strcmp(request->settings[i].name, "verbose") == 0)
+			verbose = request->settings[i].text;
+	return request->is_quiet && strcmp(verbose, "true") == 0;
+}
+
 static int check_request(const struct request *request, struct pinfold_error *err)
 {
 	if (!request->rest[0]) {
@@ -232,6 +243,8 @@ static int check_request(const struct request *request, struct pinfold_error *er
 		return usage_error(err, "--json belongs to --plan; --record writes what happened");
 	if (request->is_plan && request->record)
 		return usage_error(err, "--plan runs nothing that --record could tell");
+	if (is_contradiction(request))
+		return usage_error(err, "--verbose and --quiet contradict each other");
 	return 0;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `pinfold status`: inside a run what it may do, outside what a run here would hold. It informs and proves nothing. */
+/* `pinfold status`: inside a run what it may do, outside what a run here would hold. Whether this is inside is decided by
+ * what the kernel says of this process; the variable only tells what the pen holds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +12,35 @@ static enum pinfold_format format_of(const struct request *request)
 	return request->is_json ? PINFOLD_JSON : PINFOLD_TEXT;
 }
 
+/* A pen that did not tell, or whose word was taken out of the environment. */
+static int unknown_pen(const struct request *request)
+{
+	say("PINFOLD_STATUS is not set, so what this pen holds is not known");
+	fputs(request->is_json ? "{\"confined\":true}\n" : "confined: yes\n", stdout);
+	return print_end();
+}
+
+static int outside(const struct request *request);
+
 static int inside(const struct request *request, const char *value)
 {
 	struct pinfold_error error;
 	char *text;
-	int confined = pinfold_status_read(value, format_of(request), &text, &error);
+	int told = pinfold_status_read(value, format_of(request), &text, &error);
+	bool is_confined = pinfold_is_confined();
 
-	if (confined < 0)
+	if (told < 0)
 		return say_error(&error);
+	if (told && !is_confined) {
+		free(text);
+		say("PINFOLD_STATUS says that this is a pen, but it is none: the variable is not believed");
+		return outside(request);
+	}
+	if (is_confined && !told)
+		say("PINFOLD_STATUS says that this is no pen, but it is one");
 	if (print_text(text) != EXIT_YES)
 		return EXIT_REFUSED;
-	return confined ? EXIT_YES : EXIT_NO;
+	return told ? EXIT_YES : EXIT_NO;
 }
 
 /* Of what a run here would have, without the line that tells the command inside that it is confined. */
@@ -76,8 +95,12 @@ int status_command(const struct command *command, char **argv)
 	if (r == 0 && request.rest[0])
 		r = usage_error(&error, "status: '%.64s' is one word too many", request.rest[0]);
 	status = request_end(command, &request, r, &error);
-	if (status < 0)
-		status = value && *value ? inside(&request, value) : outside(&request);
+	if (status >= 0)
+		;
+	else if (value && *value)
+		status = inside(&request, value);
+	else
+		status = pinfold_is_confined() ? unknown_pen(&request) : outside(&request);
 	request_free(&request);
 	return status;
 }

@@ -31,6 +31,18 @@ void report_status(int fd, enum report_kind kind, int status)
 	fd_write_all(fd, &report, sizeof(report));
 }
 
+/* What a failure disproves. A limit of the caller's or a moment without memory says nothing about the machine: taken for
+ * a fact, `ulimit -n` would make the user accept a run without the guarantee. */
+static int fact_of(int fact, const struct pinfold_error *err)
+{
+	static const int shortages[] = { EMFILE, ENFILE, ENOMEM, EAGAIN };
+
+	for (size_t i = 0; i < sizeof(shortages) / sizeof(shortages[0]); i++)
+		if (err->errnum == shortages[i])
+			return -1;
+	return fact;
+}
+
 /*
  * Where our own arguments and environment lie in memory, so that the pen's init can wipe its copy: /proc/PID/cmdline is
  * readable by everybody who sees the process, whether it is dumpable or not, and ours holds host paths (F175).
@@ -98,8 +110,10 @@ pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pin
 
 	*ret_fact = -1;
 	r = ids_map_sources(enter, ret_fact, err);
-	if (r < 0)
+	if (r < 0) {
+		*ret_fact = fact_of(*ret_fact, err);
 		return r;
+	}
 	if (plan->ids == IDS_HIDDEN)
 		stdio_give_pipes(enter);
 	if (plan->offline)
@@ -108,8 +122,9 @@ pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pin
 	if (pid == 0)
 		enter_init(enter);
 	if (pid < 0) {
-		*ret_fact = plan->offline ? FACT_NET_NAMESPACE : FACT_NAMESPACES;
-		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "make namespaces for", plan->argv.v[0]);
+		r = err_sys(err, PINFOLD_UNAVAILABLE, errno, "make namespaces for", plan->argv.v[0]);
+		*ret_fact = fact_of(plan->offline ? FACT_NET_NAMESPACE : FACT_NAMESPACES, err);
+		return r;
 	}
 	if (enter->waits_for_ids) {
 		r = ids_write_for(enter, pid, err);
@@ -123,12 +138,14 @@ pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pin
 	return pid;
 }
 
+const char enter_init_name[] = "pinfold-init";
+
 /* Our own command line: the pen's init keeps none of it. */
 static void wipe_arguments(const struct enter *enter)
 {
 	if (enter->argument_start)
 		memset(enter->argument_start, 0, (size_t)(enter->argument_end - enter->argument_start));
-	prctl(PR_SET_NAME, "pinfold-init");
+	prctl(PR_SET_NAME, enter_init_name);
 }
 
 static int take_ids(struct enter *enter, struct pinfold_error *err)
@@ -245,7 +262,7 @@ _Noreturn void enter_init(struct enter *enter)
 
 	wipe_arguments(enter);
 	if (set_up(enter, &fact, &err) < 0) {
-		report_error(enter->report_fd, fact, &err);
+		report_error(enter->report_fd, fact_of(fact, &err), &err);
 		_exit(125);
 	}
 	/* With CLONE_VFORK we sleep until the command is executed or gone: no pipe is needed to learn which. */

@@ -91,6 +91,7 @@ void enter_close(struct enter *enter);
 /* Makes the pen and its init. Returns the init's pid with a pidfd, or -errno: then *ret_fact is what that disproves. */
 pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err);
 
+extern const char enter_init_name[]; /* what /proc calls the pen's init */
 /* The pen's init; never returns. */
 _Noreturn void enter_init(struct enter *enter);
 

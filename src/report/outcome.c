@@ -176,10 +176,10 @@ int outcome_status(const struct run_result *result)
 		return 127;
 	if (!result->ran && result->error.code == PINFOLD_NOT_EXECUTABLE)
 		return 126;
-	if (!result->ran)
-		return 125;
 	if (result->timed_out)
 		return 124;
+	if (!result->ran)
+		return 125;
 	if (result->signal)
 		return 128 + result->signal;
 	if (result->code == 0 && result->error.code == PINFOLD_VIOLATION)

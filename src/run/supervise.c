@@ -4,8 +4,9 @@
  *
  *            spawn                REPORT_STARTED            REPORT_EXIT, or the init is gone
  *   (start) ───────▶ SETTING_UP ────────────────▶ RUNNING ─────────────────────────────────▶ ENDED
- *                        │ REPORT_ERROR              │ time limit: SIGTERM to all, two seconds later SIGKILL to the init
- *                        └──────────▶ ENDED          └─▶ ENDING ─▶ ENDED
+ *                        │ REPORT_ERROR, or the      │ time limit: SIGTERM to all, two seconds later SIGKILL to the init
+ *                        │ time limit: SIGKILL       └─▶ ENDING ─▶ ENDED
+ *                        └──────────▶ ENDED
  *
  * Every signal is blocked and read from a descriptor, so there is no handler and no race; what the caller had blocked is
  * handed to the command. The pen's init holds the read end of the control pipe: whatever ends this process, SIGKILL
@@ -88,8 +89,6 @@ static void hear_started(struct supervision *s)
 	s->result->ran = true;
 	clock_gettime(CLOCK_REALTIME, &t);
 	s->result->start_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-	s->deadline_ms = s->plan->limits.time_ms == POLICY_NONE ? -1 :
-			 now_ms(CLOCK_MONOTONIC) + (int64_t)s->plan->limits.time_ms;
 	if (s->enter.is_pinned)
 		sched_setaffinity(0, sizeof(s->enter.affinity), &s->enter.affinity);
 }
@@ -191,6 +190,7 @@ static void hear_deadline(struct supervision *s)
 		send_word(s, CONTROL_ALL | SIGTERM);
 		send_word(s, CONTROL_ALL | SIGCONT);
 	} else {
+		s->result->timed_out = true;
 		s->deadline_ms = -1;
 		kill_pen(s);
 	}
@@ -335,6 +335,9 @@ static int start(struct supervision *s)
 		s->init = 0;
 		return r;
 	}
+	/* From here on, not from REPORT_STARTED: a file system that answers nothing holds up mounts and execve as well. */
+	if (s->plan->limits.time_ms != POLICY_NONE)
+		s->deadline_ms = now_ms(CLOCK_MONOTONIC) + (int64_t)s->plan->limits.time_ms;
 	fd_close(&s->enter.report_fd);
 	fd_close(&s->enter.control_fd);
 	if (s->is_bare)
@@ -413,5 +416,6 @@ void supervise(const struct pinfold_plan *plan, const struct run_options *option
 	finish(&s);
 	ret->duration_ms = (uint64_t)(now_ms(CLOCK_MONOTONIC) - begin);
 	if (!ret->ran && ret->error.code == PINFOLD_OK)
-		err_say(&ret->error, PINFOLD_UNAVAILABLE, 0, "the pen ended before the command was started");
+		err_say(&ret->error, PINFOLD_UNAVAILABLE, 0, ret->timed_out ? "the time limit was over before the command was started" :
+			"the pen ended before the command was started");
 }

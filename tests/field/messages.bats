@@ -126,6 +126,20 @@ status_field() {
 	export PINFOLD_STATUS='{"pinfold":1,"confined":true}'
 	run pen -- sh -c 'printf %s "$PINFOLD_STATUS"'
 	assert_equal "$(status_field 's["worktree"]')" "$WORK"
+	# Red before: it said "confined: yes". What is asked is the process itself.
+	run "$PINFOLD" status
+	assert_status 1
+	assert_output_has 'not believed'
+	refute_output_has 'confined: yes'
+	run pen --mode off --quiet -- "$PINFOLD" status
+	assert_status 1
+	unset PINFOLD_STATUS
+	run pen -- env -u PINFOLD_STATUS "$PINFOLD" status
+	assert_status 0
+	assert_output_has 'confined: yes'
+	run pen -- env PINFOLD_STATUS='{"confined":false}' "$PINFOLD" status
+	assert_status 1
+	assert_output_has 'but it is one'
 	PINFOLD_STATUS=rubbish run "$PINFOLD" status
 	assert_status 125
 }

@@ -260,6 +260,58 @@ sys.exit(3 if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN else 4)'
 	refused run --record "$SCRATCH/fifo" -- touch ran
 }
 
+# Red before: the link was followed, and the record written outside by a pinfold that nothing confines.
+@test "E008 a record is not led elsewhere by a link that lies in the worktree" {
+	mkdir "$SCRATCH/outside" real
+	ln -s "$SCRATCH/outside" planted
+	ln -s "$WORK/planted" "$SCRATCH/first"
+	local target
+	for target in planted/r.json ./planted/r.json "$WORK/planted/r.json" real/../planted/r.json "$SCRATCH/first/r.json"; do
+		refused run --record "$target" -- touch ran
+		assert_output_has 'decide where it leads'
+	done
+	run "$PINFOLD" run --bogus --record planted/r.json -- touch ran
+	assert_status 125
+	assert_output_has 'out of the current directory'
+	assert_equal "$(ls "$SCRATCH/outside")" ''
+	# The user's own link outside leads where it leads.
+	ln -s outside "$SCRATCH/own"
+	run pen --record ../own/r.json -- true
+	assert_status 0
+	assert_exists "$SCRATCH/outside/r.json"
+}
+
+# Red before: SIGXFSZ ended pinfold, and the status was lost.
+@test "a record that is larger than the caller's file limit is an error that keeps the command's status" {
+	run bash -c 'ulimit -f 1
+		"$PINFOLD" run --record "$SCRATCH/record" -- sh -c "exit 7" 2>&1 | cat
+		exit "${PIPESTATUS[0]}"'
+	assert_status 7
+	assert_output_has "option '--record': cannot write to"
+	assert_output_has 'File too large'
+	# Where the message itself is past the limit, the status is still told.
+	run bash -c 'ulimit -f 0; "$PINFOLD" run --bogus -- true 2>"$SCRATCH/messages"'
+	assert_status 125
+}
+
+# Red before: the network namespace was taken for missing, and accepting it advised.
+@test "a limit of the caller's is no fact about the machine" {
+	local count
+	for count in 6 8 10 12 16; do
+		run bash -c "ulimit -n $count; exec \"\$PINFOLD\" run --offline -- true"
+		[ "$status" -eq 0 ] || [ "$status" -eq 125 ] || fail "status $status: $output"
+		refute_output_has 'absent here'
+		refute_output_has '--accept'
+	done
+}
+
+@test "--verbose and --quiet on one line contradict each other" {
+	refused run --verbose --quiet -- touch ran
+	assert_output_has 'contradict'
+	run pen --verbose --no-verbose --quiet -- true
+	assert_status 0
+}
+
 @test "a name that is not UTF-8 comes back from the record as it was" {
 	run pen --record "$SCRATCH/record" -- printf '' $'\xff\xfe'
 	assert_status 0
@@ -321,6 +373,21 @@ sys.exit(3 if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN else 4)'
 	assert_status 125
 	PINFOLD_STATUS='["confined"]' run "$PINFOLD" status
 	assert_status 125
+}
+
+@test "config paths names the list of trusted files, in JSON as well" {
+	own_home
+	"$PINFOLD" config paths --json >"$SCRATCH/paths"
+	assert_equal "$(field "$SCRATCH/paths" '[(f["path"], f["exists"]) for f in r if f["layer"] == "trust"]')" \
+		"[('$HOME/.local/state/pinfold/trust.json', False)]"
+}
+
+@test "an option that would make the policy writable is named as the option" {
+	own_home
+	mkdir -p "$HOME/.config/pinfold"
+	echo '{}' >"$HOME/.config/pinfold/config.json"
+	refused run --write / -- touch ran
+	assert_output_has "option '--write'"
 }
 
 @test "config show: value, source, and why it has no effect" {

@@ -176,6 +176,23 @@ good_place() {
 	assert_status 0
 }
 
+# Red before: the clock began when the command had been executed.
+@test "E110 --time: a command that hangs in execve on a dead file system is ended as well" {
+	needs root python3
+	[ -c /dev/fuse ] || skip "needs /dev/fuse"
+	mkdir "$SCRATCH/dead"
+	# The id that the command has on the host, since FUSE lets nobody else in.
+	spawn python3 "$PROJECT/tests/live/dead_mount.py" "$SCRATCH/dead" "$(pen -- awk '{ print $2 }' /proc/self/uid_map)"
+	wait_for grep -q " $SCRATCH/dead " /proc/self/mountinfo # a look at the mount itself would wait for ever
+	MOUNTS+=("$SCRATCH/dead")
+	SECONDS=0
+	run timeout 20 "$PINFOLD" run --time 500ms --record "$SCRATCH/record" -- "$SCRATCH/dead/program"
+	assert_status 124
+	[ "$SECONDS" -le 5 ] || fail "after $SECONDS seconds"
+	assert_output_has 'before the command was started'
+	grep -q '"timed_out": *true' "$SCRATCH/record"
+}
+
 @test "F196 names with blanks, quotes, newlines, a dash in front, bytes that are no text" {
 	needs git
 	local name long
