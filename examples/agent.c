@@ -2,7 +2,6 @@
 /*
  * An agent's tool through the library: runs a shell command offline, for at most a minute, and tells what happened. The
  * process may have threads, as this one has: supervision needs no signal handler and no child of ours.
- *
  *   cc agent.c $(pkg-config --cflags --libs pinfold) -pthread && ./a.out 'make check'
  */
 #include <pinfold.h>
@@ -13,9 +12,8 @@
 static void *stream(void *fd)
 {
 	char text[4096];
-	ssize_t n;
 
-	while ((n = read(*(int *)fd, text, sizeof(text))) > 0)
+	for (ssize_t n; (n = read(*(int *)fd, text, sizeof(text))) > 0;)
 		fwrite(text, 1, (size_t)n, stdout); /* to the model, in a real agent */
 	return NULL;
 }
@@ -28,16 +26,13 @@ static int run_command(char *const argv[], int output, struct pinfold_outcome **
 	struct pinfold_host *host = pinfold_host_new(); /* a real agent keeps it: it remembers what runs found out */
 	struct pinfold_plan *plan = NULL;
 	struct pinfold_run *run = NULL;
-	int r = policy && host ? pinfold_policy_set(policy, "network", "offline", err) : -1;
+	int r = -1;
 
 	options.stdio[1] = options.stdio[2] = output;
-	if (r == 0)
-		r = pinfold_policy_set(policy, "time", "1m", err);
-	if (r == 0)
-		r = pinfold_policy_load(policy, NULL, err);
-	if (r == 0)
-		r = pinfold_plan_new(&plan, policy, host, argv, false, err);
-	if (r == 0)
+	if (policy && host && (r = pinfold_policy_set(policy, "network", "offline", err)) == 0 &&
+	    (r = pinfold_policy_set(policy, "time", "1m", err)) == 0 &&
+	    (r = pinfold_policy_load(policy, NULL, err)) == 0 &&
+	    (r = pinfold_plan_new(&plan, policy, host, argv, false, err)) == 0)
 		r = pinfold_run_start(&run, plan, &options, err);
 	close(output); /* ours; the command has its own, and its end is the end of the output */
 	if (r == 0)
@@ -51,28 +46,24 @@ static int run_command(char *const argv[], int output, struct pinfold_outcome **
 
 int main(int argc, char **argv)
 {
-	char shell[] = "sh", option[] = "-c", *words[] = { shell, option, argv[argc - 1], NULL };
+	char shell[] = "sh", option[] = "-c", *words[] = { shell, option, argv[argc - 1], NULL }, text[1024];
 	struct pinfold_error error = { .text = "out of memory" };
 	struct pinfold_outcome *outcome = NULL;
-	const struct pinfold_error *why = &error;
 	pthread_t reader;
-	char text[1024];
 	int output[2];
 
-	if (argc < 2) {
-		fprintf(stderr, "usage: agent COMMAND\n");
-		return 1;
-	}
+	if (argc < 2)
+		return fputs("usage: agent COMMAND\n", stderr), 1;
 	if (pipe(output) < 0 || pthread_create(&reader, NULL, stream, &output[0]) != 0)
 		return 125;
-	if (run_command(words, output[1], &outcome, &error) == 0)
-		why = pinfold_outcome_error(outcome);
+	if (run_command(words, output[1], &outcome, &error) == 0 && !pinfold_outcome_ran(outcome))
+		error = *pinfold_outcome_error(outcome);
 	pthread_join(reader, NULL);
 	if (outcome && pinfold_outcome_timed_out(outcome))
 		printf("[time is up]\n");
 	else if (outcome && pinfold_outcome_ran(outcome))
 		printf("[exit status %d]\n", pinfold_outcome_status(outcome));
-	else if (why && pinfold_error_text(why, text, sizeof(text)))
+	else if (pinfold_error_text(&error, text, sizeof(text)))
 		printf("[not run: %s]\n", text); /* a refusal is no failure of the command */
 	pinfold_outcome_free(outcome);
 	return 0;

@@ -4,39 +4,29 @@ tells a refusal from a failure by the record.
 
     python3 agent.py 'make check'
 """
-import contextlib
 import json
 import os
 import subprocess
 import sys
-import threading
+import tempfile
 
 PINFOLD = os.environ.get("PINFOLD", "pinfold")
 
 
 def run_command(command, policy, on_output, cwd=None):
     """Returns the record: "ran" says whether the command was executed, "exit" how it ended."""
-    config_read, config_write = os.pipe()
-    record_read, record_write = os.pipe()
-    child = subprocess.Popen(
-        [PINFOLD, "run", "--quiet", "--config", f"fd:{config_read}", "--record", f"fd:{record_write}",
-         "--", "sh", "-c", command],
-        cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        pass_fds=(config_read, record_write))
-    os.close(config_read)
-    os.close(record_write)
-    record = []
-    with contextlib.suppress(BrokenPipeError), open(config_write, "w", encoding="utf-8") as config:
-        json.dump(policy, config)  # it may end before it has read all; the record then says why
-    with open(record_read, encoding="utf-8") as source:
-        # Beside the output: a long record must not wait for a reader that waits for it.
-        reader = threading.Thread(target=lambda: record.append(json.load(source)))
-        reader.start()
-        for data in iter(lambda: child.stdout.read1(65536), b""):
-            on_output(data)
-        child.wait()
-        reader.join()
-    return record[0]
+    # Files without a name: nothing that the command does can reach them.
+    with tempfile.TemporaryFile("w+") as config, tempfile.TemporaryFile("w+") as record:
+        json.dump(policy, config)
+        config.seek(0)
+        with subprocess.Popen(
+                [PINFOLD, "run", "--quiet", "--config", f"fd:{config.fileno()}", "--record", f"fd:{record.fileno()}",
+                 "--", "sh", "-c", command], cwd=cwd, pass_fds=(config.fileno(), record.fileno()),
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as child:
+            while data := child.stdout.read1(65536):
+                on_output(data)
+        record.seek(0)
+        return json.load(record)
 
 
 def describe(record):
@@ -48,16 +38,13 @@ def describe(record):
     return f"[ended by signal {ending['signal']}]" if ending["signal"] else f"[exit status {ending['code']}]"
 
 
-def main():
-    def show(data):
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-
-    if len(sys.argv) < 2:
-        sys.exit("usage: agent.py COMMAND [TIME]")
-    policy = {"network": "offline", "time": sys.argv[2] if len(sys.argv) > 2 else "1m"}
-    print(describe(run_command(sys.argv[1], policy, show)))
+def show(data):
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
 
 
 if __name__ == "__main__":
-    main()
+    if len(sys.argv) < 2:
+        sys.exit("usage: agent.py COMMAND [TIME]")
+    limits = {"network": "offline", "time": sys.argv[2] if len(sys.argv) > 2 else "1m"}
+    print(describe(run_command(sys.argv[1], limits, show)))
