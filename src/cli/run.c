@@ -47,7 +47,6 @@ static unsigned *said_as(struct said *said, const struct pinfold_guarantee *guar
 static void say_plan(struct session *session, const struct request *request, struct said *ret_said)
 {
 	bool is_auto = has_mode(session, "auto") && !request->is_quiet;
-	bool is_told = is_verbose(session) && !request->is_quiet;
 	struct pinfold_guarantee guarantee;
 	const char *warning;
 
@@ -55,13 +54,13 @@ static void say_plan(struct session *session, const struct request *request, str
 	if (has_mode(session, "off"))
 		say("warning: the command runs without any confinement (mode off)");
 	for (size_t i = 0; pinfold_plan_guarantee(session->plan, i, &guarantee) == 0; i++) {
-		if (!is_told && !(is_auto && is_open(&guarantee)))
+		if (!is_verbose(session) && !(is_auto && is_open(&guarantee)))
 			continue;
 		say_guarantee(&guarantee);
 		if (is_open(&guarantee))
 			*said_as(ret_said, &guarantee) |= 1u << i;
 	}
-	for (size_t i = 0; is_told && (warning = pinfold_plan_warning(session->plan, i)); i++)
+	for (size_t i = 0; is_verbose(session) && (warning = pinfold_plan_warning(session->plan, i)); i++)
 		say("warning: %s", warning);
 }
 
@@ -221,8 +220,8 @@ static int run_plan(const struct request *request, struct session *session)
 	return status;
 }
 
-/* Both on one command line; a configuration's `verbose` is what --quiet overrules. */
-static bool is_contradiction(const struct request *request)
+/* --verbose is a key of the policy that the command line alone can set, and the last word counts. */
+static bool is_verbose_and_quiet(const struct request *request)
 {
 	const char *verbose = "false";
 
@@ -243,7 +242,7 @@ static int check_request(const struct request *request, struct pinfold_error *er
 		return usage_error(err, "--json belongs to --plan; --record writes what happened");
 	if (request->is_plan && request->record)
 		return usage_error(err, "--plan runs nothing that --record could tell");
-	if (is_contradiction(request))
+	if (is_verbose_and_quiet(request))
 		return usage_error(err, "--verbose and --quiet contradict each other");
 	return 0;
 }

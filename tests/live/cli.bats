@@ -473,7 +473,7 @@ sys.exit(3 if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN else 4)'
 		assert_output_has "$option"
 	done < <("$PINFOLD" __complete run --)
 	for option in $("$PINFOLD" config schema | python3 -c 'import json, sys; print(*json.load(sys.stdin)["properties"])'); do
-		grep -q "\b$option\b" "$PROJECT/man/pinfold-config.5" || fail "not in the manual: $option"
+		grep -q "\b${option#\$}\b" "$PROJECT/man/pinfold-config.5" || fail "not in the manual: $option"
 	done
 }
 
