@@ -114,9 +114,15 @@ void record_close(struct record_file *file);
 
 /* ---- messages (message.c) ---- */
 
-/* Past the caller's `ulimit -f` the kernel answers a write with SIGXFSZ, which would end us and lose the command's status;
- * ignored, the answer is EFBIG. Returns what was set before, to be put back: the command inherits it. */
-void (*file_limit_ignore(void))(int);
+/* Past the caller's `ulimit -f`, and where the reader is gone, the kernel answers a write with a signal, which would end
+ * us and lose the command's status; ignored, the answer is an error. What was set before is put back, since the command
+ * inherits it. */
+struct write_signals {
+	void (*file_limit)(int), (*pipe)(int);
+};
+
+struct write_signals write_signals_ignore(void);
+void write_signals_restore(struct write_signals before);
 
 /* Fills an error of the kind PINFOLD_USAGE and returns -EINVAL. */
 int usage_error(struct pinfold_error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));

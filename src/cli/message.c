@@ -32,16 +32,22 @@ void usage_hint(struct pinfold_error *err, const char *format, ...)
 	va_end(args);
 }
 
-void (*file_limit_ignore(void))(int)
+struct write_signals write_signals_ignore(void)
 {
-	return signal(SIGXFSZ, SIG_IGN);
+	return (struct write_signals){ signal(SIGXFSZ, SIG_IGN), signal(SIGPIPE, SIG_IGN) };
+}
+
+void write_signals_restore(struct write_signals before)
+{
+	signal(SIGXFSZ, before.file_limit);
+	signal(SIGPIPE, before.pipe);
 }
 
 static void say_line(const char *prefix, const struct pinfold_error *err)
 {
 	char line[LINE_MAX_BYTES];
 	size_t len = (size_t)snprintf(line, sizeof(line), "%s", prefix);
-	void (*before)(int);
+	struct write_signals before;
 	ssize_t n;
 
 	/* One byte is kept for the newline. */
@@ -49,10 +55,10 @@ static void say_line(const char *prefix, const struct pinfold_error *err)
 	len = strlen(line);
 	line[len++] = '\n';
 	/* Where standard error is gone, there is nobody to tell. */
-	before = file_limit_ignore();
+	before = write_signals_ignore();
 	n = write(STDERR_FILENO, line, len);
 	(void)n;
-	signal(SIGXFSZ, before);
+	write_signals_restore(before);
 }
 
 void say(const char *format, ...)

@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,7 +148,7 @@ static int write_all(int fd, const char *text, size_t len)
 
 int record_write(struct record_file *file, const struct pinfold_outcome *outcome, struct pinfold_error *err)
 {
-	void (*before)(int);
+	struct write_signals before;
 	char *text;
 	int r;
 
@@ -158,9 +157,9 @@ int record_write(struct record_file *file, const struct pinfold_outcome *outcome
 	r = pinfold_outcome_json(outcome, &text, err);
 	if (r < 0)
 		return r;
-	before = file_limit_ignore();
+	before = write_signals_ignore();
 	r = file->is_ours && ftruncate(file->fd, 0) < 0 ? -errno : write_all(file->fd, text, strlen(text));
-	signal(SIGXFSZ, before);
+	write_signals_restore(before);
 	free(text);
 	return r < 0 ? fail(err, -r, "write to", file->target) : 0;
 }

@@ -294,6 +294,15 @@ sys.exit(3 if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN else 4)'
 	assert_status 125
 }
 
+# Red before: SIGPIPE, likewise.
+@test "a record or a message whose reader is gone is an error that keeps the command's status" {
+	run bash -c '{ "$PINFOLD" run --record fd:9 -- sh -c "sleep 0.3; exit 7" 9>&1 >"$SCRATCH/out" 2>&1; echo $? >"$SCRATCH/status"; } | true'
+	assert_content "$SCRATCH/status" 7
+	grep -q 'Broken pipe' "$SCRATCH/out"
+	run bash -c '{ sleep 0.3; "$PINFOLD" run --bogus -- true 2>&1; echo $? >"$SCRATCH/status"; } | true'
+	assert_content "$SCRATCH/status" 125
+}
+
 # Red before: the network namespace was taken for missing, and accepting it advised.
 @test "a limit of the caller's is no fact about the machine" {
 	local count
