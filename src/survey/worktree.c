@@ -167,7 +167,7 @@ const char *worktree_refusal(const char *path, const char *home, const char *acc
 	if (holds_homes(path, home, account_home))
 		return "it is a home directory or holds one";
 	if (is_system(path))
-		return "it is a system directory or holds one";
+		return "it is a part of the system or holds one";
 	if (holds_binary(path))
 		return "it holds pinfold's own program";
 	if (touches_configuration(path, home, account_home))
