@@ -224,7 +224,8 @@ PINFOLD_PUBLIC int pinfold_policy_check_file(const char *path, struct pinfold_er
  * trust file. `path` NULL: the `.pinfold.json` of the worktree that holds the working directory. *ret_path (may be
  * NULL) is the file that is trusted now, freed with free(). Errors: PINFOLD_USAGE (-ENOENT no such file, -EINVAL not a
  * valid project file), PINFOLD_UNAVAILABLE (the trust file cannot be written), PINFOLD_REFUSED (-EPERM, it is not the
- * user's own, or the trust file would lie where a command can write), any error of pinfold_policy_load, PINFOLD_INTERNAL (-ENOMEM).
+ * user's own, or the trust file would lie where a command can write), any error of pinfold_policy_load,
+ * PINFOLD_INTERNAL (-ENOMEM).
  */
 PINFOLD_PUBLIC int pinfold_trust(const char *path, char **ret_path, struct pinfold_error *err);
 

@@ -202,8 +202,8 @@ enum { LINK_HOPS = 40 }; /* as the kernel's */
 
 /*
  * 1: the way to `path` (absolute) goes through a link in a writable place, which is the command's to plant: it decides
- * where the path leads, now or with a link that an earlier run has left (E008). A worktree that is read-only in this run
- * was writable in the last one.
+ * where the path leads, now or with a link that an earlier run has left (E008). A worktree that is read-only in this
+ * run was writable in the last one.
  */
 static int is_led(const struct pinfold_plan *plan, struct arena *arena, const char *path, int hops)
 {

@@ -114,9 +114,9 @@ void record_close(struct record_file *file);
 
 /* ---- messages (message.c) ---- */
 
-/* Past the caller's `ulimit -f`, and where the reader is gone, the kernel answers a write with a signal, which would end
- * us and lose the command's status; ignored, the answer is an error. What was set before is put back, since the command
- * inherits it. */
+/* Past the caller's `ulimit -f`, and where the reader is gone, the kernel answers a write with a signal, which would
+ * end us and lose the command's status; ignored, the answer is an error. What was set before is put back, since the
+ * command inherits it. */
 struct write_signals {
 	void (*file_limit)(int), (*pipe)(int);
 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `pinfold status`: inside a run what it may do, outside what a run here would hold. Whether this is inside is decided by
- * what the kernel says of this process; the variable only tells what the pen holds. */
+/* `pinfold status`: inside a run what it may do, outside what a run here would hold. Whether this is inside is decided
+ * by what the kernel says of this process; the variable only tells what the pen holds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

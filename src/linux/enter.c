@@ -31,8 +31,8 @@ void report_status(int fd, enum report_kind kind, int status)
 	fd_write_all(fd, &report, sizeof(report));
 }
 
-/* What a failure disproves. A limit of the caller's or a moment without memory says nothing about the machine: taken for
- * a fact, `ulimit -n` would make the user accept a run without the guarantee. */
+/* What a failure disproves. A limit of the caller's or a moment without memory says nothing about the machine: taken
+ * for a fact, `ulimit -n` would make the user accept a run without the guarantee. */
 static int fact_of(int fact, const struct pinfold_error *err)
 {
 	static const int shortages[] = { EMFILE, ENFILE, ENOMEM, EAGAIN };
