@@ -108,7 +108,7 @@ secret() {
 }
 
 @test "F033 a mount below the home is seen, and read-only" {
-	needs root
+	only_as root
 	mkdir "$SCRATCH/mounted" "$WORK/inner"
 	mount -t tmpfs none "$SCRATCH/mounted"
 	mount -t tmpfs none "$WORK/inner"

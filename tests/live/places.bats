@@ -117,7 +117,8 @@ good_place() {
 }
 
 @test "a project on a mount of its own, and one that a mount lies in" {
-	needs root git
+	only_as root
+	needs git
 	mkdir "$SCRATCH/mnt" "$SCRATCH/bound" "$SCRATCH/from"
 	mounted -t tmpfs none "$SCRATCH/mnt"
 	good_place "$SCRATCH/mnt/project"
@@ -135,14 +136,16 @@ good_place() {
 }
 
 @test "the top of a mount is a project as any other" {
-	needs root git
+	only_as root
+	needs git
 	mkdir "$SCRATCH/mnt"
 	mounted -t tmpfs none "$SCRATCH/mnt"
 	good_place "$SCRATCH/mnt"
 }
 
 @test "a project outside of every home" {
-	needs root git
+	only_as root
+	needs git
 	local dir
 	dir=$(mktemp -d /srv/pinfold-place.XXXXXX)
 	LEFTOVERS+=("$dir")
@@ -150,7 +153,8 @@ good_place() {
 }
 
 @test "F193 a mount that does not answer holds nobody up, and one that may not be read neither" {
-	needs root python3
+	only_as root
+	needs python3
 	[ -c /dev/fuse ] || skip "needs fuse"
 	local dir
 	mkdir "$SCRATCH/dead" "$SCRATCH/foreign" "$SCRATCH/away"
@@ -178,7 +182,8 @@ good_place() {
 
 # Red before: the clock began when the command had been executed.
 @test "E110 --time: a command that hangs in execve on a dead file system is ended as well" {
-	needs root python3
+	only_as root
+	needs python3
 	[ -c /dev/fuse ] || skip "needs /dev/fuse"
 	mkdir "$SCRATCH/dead"
 	# The id that the command has on the host, since FUSE lets nobody else in.
