@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Times the start of commands against each other: spawns each of them once in every round, in random order, so that what
- * else happens on the machine hits all alike, and prints medians and quartiles in microseconds. Ratios of one run are
- * worth reading, absolute figures are not.
+ * Times the start of commands against each other: spawns each of them once in every round, in random order, so that
+ * what else happens on the machine hits all alike, and prints medians and quartiles in microseconds. Ratios of one run
+ * are worth reading, absolute figures are not.
  *
  * usage: spawn ROUNDS NAME COMMAND [ARG...] [-- NAME COMMAND [ARG...]]...
  */
@@ -65,7 +65,8 @@ static void run_once(struct contender *contender, size_t round, const posix_spaw
 	contender->wall[round] = (seconds(CLOCK_MONOTONIC) - begin) * 1e6;
 	contender->cpu[round] = cpu_of(&usage) * 1e6;
 	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-		fprintf(stderr, "spawn: '%s' (%s) failed with status %#x\n", contender->name, contender->argv[0], (unsigned)status);
+		fprintf(stderr, "spawn: '%s' (%s) failed with status %#x\n", contender->name, contender->argv[0],
+			(unsigned)status);
 		exit(1);
 	}
 }
@@ -75,7 +76,8 @@ static size_t read_contenders(struct contender *contenders, size_t rounds, char 
 	size_t n = 0;
 
 	while (*argv && n < CONTENDERS) {
-		contenders[n] = (struct contender){ argv[0], argv + 1, calloc(rounds, sizeof(double)), calloc(rounds, sizeof(double)) };
+		contenders[n] = (struct contender){argv[0], argv + 1, calloc(rounds, sizeof(double)),
+						   calloc(rounds, sizeof(double))};
 		if (!argv[1] || !contenders[n].wall || !contenders[n].cpu)
 			exit(2);
 		n++;
@@ -120,7 +122,8 @@ int main(int argc, char **argv)
 		qsort(contenders[i].wall, rounds, sizeof(double), by_value);
 		qsort(contenders[i].cpu, rounds, sizeof(double), by_value);
 		printf("%s\t%.0f\t%.0f\t%.0f\t%.0f\n", contenders[i].name, contenders[i].wall[rounds / 2],
-		       contenders[i].wall[rounds / 4], contenders[i].wall[rounds * 3 / 4], contenders[i].cpu[rounds / 2]);
+		       contenders[i].wall[rounds / 4], contenders[i].wall[rounds * 3 / 4],
+		       contenders[i].cpu[rounds / 2]);
 	}
 	return 0;
 }

@@ -416,9 +416,9 @@ PINFOLD_PUBLIC int pinfold_outcome_failure(struct pinfold_outcome **ret, const s
 PINFOLD_PUBLIC struct pinfold_outcome *pinfold_outcome_free(struct pinfold_outcome *outcome);
 
 /*
- * The exit status that `pinfold run` has for it: the command's own; 128 + N when signal N ended it; 123 it would be 0, but
- * something changed under `on_violation` fail; 124 time limit; 125 it never ran; 126 it is not executable; 127 it was not found. A command may use these numbers as well:
- * pinfold_outcome_ran says for sure.
+ * The exit status that `pinfold run` has for it: the command's own; 128 + N when signal N ended it; 123 it would be 0,
+ * but something changed under `on_violation` fail; 124 time limit; 125 it never ran; 126 it is not executable; 127 it
+ * was not found. A command may use these numbers as well: pinfold_outcome_ran says for sure.
  */
 PINFOLD_PUBLIC int pinfold_outcome_status(const struct pinfold_outcome *outcome);
 

@@ -98,14 +98,16 @@ static int check_fd(int fd, struct pinfold_error *err)
 	return err_say(err, PINFOLD_USAGE, EBADF, "descriptor %d is not open", fd);
 }
 
-/* Asked for by number, not by what it is: a directory of the host's would give all that lies below it, hidden or not. */
+/* Asked for by number, not by what it is: a directory of the host's would give all that lies below it, hidden or not.
+ */
 static int refuse_directory(const struct pinfold_plan *plan, int fd, struct pinfold_error *err)
 {
 	struct stat st;
 
 	if (plan->backend == BACKEND_NONE || fstat(fd, &st) < 0 || !S_ISDIR(st.st_mode))
 		return 0;
-	return err_say(err, PINFOLD_REFUSED, EISDIR, "descriptor %d is a directory: the command could leave the pen through it", fd);
+	return err_say(err, PINFOLD_REFUSED, EISDIR,
+		       "descriptor %d is a directory: the command could leave the pen through it", fd);
 }
 
 static int take_pass_fds(struct pinfold_plan *plan, const int *fds, size_t count, struct pinfold_error *err)

@@ -22,7 +22,8 @@ void buf_char(struct buf *buf, char c);
 void buf_printf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Reads all of fd until its end; -errno on failure, -E2BIG when it is longer than the maximum. */
 int buf_read_fd(struct buf *buf, int fd);
-/* Hands the text over ("" if nothing was added), or NULL with *ret_error set where an error stuck; buf is empty after. */
+/* Hands the text over ("" if nothing was added), or NULL with *ret_error set where an error stuck; buf is empty after.
+ */
 char *buf_take(struct buf *buf, int *ret_error);
 void buf_free(struct buf *buf);
 

@@ -15,7 +15,8 @@ struct path_set {
 		size_t length;
 	} *v;
 	size_t n, cap;
-	/* Where components end in them, with which letters (modulo 32): most of what is asked about ends nowhere there. */
+	/* Where components end in them, with which letters (modulo 32): most of what is asked about ends nowhere there.
+	 */
 	uint32_t ends[PATH_SET_ENDS];
 };
 

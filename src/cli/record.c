@@ -120,7 +120,8 @@ int record_open(struct record_file *file, const char *target, const struct pinfo
 	/* Not truncated yet: the last record stays until this one is there. A FIFO must not make us wait. */
 	fd = open(resolved, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600);
 	if (fd < 0 && errno == ELOOP)
-		return usage_error(err, "option '--record': '%.512s' is a symbolic link, which is not followed", target);
+		return usage_error(err, "option '--record': '%.512s' is a symbolic link, which is not followed",
+				   target);
 	if (fd < 0)
 		return fail(err, errno, "open", target);
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {

@@ -89,8 +89,8 @@ static void name_directory(struct pinfold_error *err, const char *directory)
 		return;
 	line += sizeof(run) - 1;
 	quote = directory[strcspn(directory, " \t\n\"\\$`&|;<>()*?[]#~!{}")] ? "'" : "";
-	snprintf(err->hint, sizeof(err->hint), "%.*s-C %s%s%s %s", (int)(line - before.hint), before.hint, quote, directory,
-		 quote, line);
+	snprintf(err->hint, sizeof(err->hint), "%.*s-C %s%s%s %s", (int)(line - before.hint), before.hint, quote,
+		 directory, quote, line);
 }
 
 /* One line each: this is what somebody should know before anything outside reads the worktree. */
@@ -121,7 +121,8 @@ static void name_outer_pen(struct pinfold_error *err, const struct pinfold_outco
 	if (pinfold_outcome_ran(outcome) || err->code != PINFOLD_REFUSED || !pinfold_is_confined())
 		return;
 	if (pinfold_outcome_guarantee(outcome, 0, &writes) == 0 && writes.state == PINFOLD_ABSENT)
-		usage_hint(err, "this is a pen already ('pinfold status' tells which); run the command without pinfold");
+		usage_hint(err,
+			   "this is a pen already ('pinfold status' tells which); run the command without pinfold");
 }
 
 static void say_outcome(const struct request *request, const struct pinfold_outcome *outcome)

@@ -12,12 +12,12 @@
 #include "pinfold.h"
 
 enum host_fact {
-	FACT_NAMESPACES,    /* user, mount, pid, ipc, uts and cgroup namespaces for this caller */
+	FACT_NAMESPACES, /* user, mount, pid, ipc, uts and cgroup namespaces for this caller */
 	FACT_NET_NAMESPACE,
-	FACT_MOUNTS,        /* the new mount calls: open_tree, move_mount, mount_setattr (Linux 5.12) */
-	FACT_OVERLAY,       /* overlayfs in a user namespace (Linux 5.11) over this home */
-	FACT_FRESH_PROC,    /* a new /proc (refused where the outer one is partly masked) */
-	FACT_IDMAP,         /* id-mapped binds, for runs started by root (mount_setattr, Linux 5.12, and the file system) */
+	FACT_MOUNTS,     /* the new mount calls: open_tree, move_mount, mount_setattr (Linux 5.12) */
+	FACT_OVERLAY,    /* overlayfs in a user namespace (Linux 5.11) over this home */
+	FACT_FRESH_PROC, /* a new /proc (refused where the outer one is partly masked) */
+	FACT_IDMAP, /* id-mapped binds, for runs started by root (mount_setattr, Linux 5.12, and the file system) */
 	FACT_SECCOMP,
 	FACT_LANDLOCK,
 	FACT_COUNT
@@ -39,7 +39,7 @@ struct pinfold_host {
 	int landlock_errno;    /* why none */
 	unsigned landlock_errata;
 	bool is_root;          /* effective uid 0 in the user namespace we are in */
-	bool is_mapped_root;   /* and another uid outside of it (a rootless container): nothing of the host is its own */
+	bool is_mapped_root; /* and another uid outside of it (a rootless container): nothing of the host is its own */
 	bool has_admin;        /* CAP_SYS_ADMIN effective */
 	struct host_finding fact[FACT_COUNT];
 };

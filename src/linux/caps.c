@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * No capability, and no way to one. The user namespace gave us all of them over itself; whoever keeps one there can undo
- * mounts (E101). Four sets go, and the rule that uid 0 gets them back at an exec is switched off and locked, since runs
- * started by root are uid 0 inside.
+ * No capability, and no way to one. The user namespace gave us all of them over itself; whoever keeps one there can
+ * undo mounts (E101). Four sets go, and the rule that uid 0 gets them back at an exec is switched off and locked, since
+ * runs started by root are uid 0 inside.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -55,8 +55,8 @@ static int set_limit(int resource, uint64_t value, const char *name, struct pinf
 	return 0;
 }
 
-/* RLIMIT_NPROC counts, since Linux 5.14, the processes of this id in this user namespace (and every ancestor's own limit
- * there): the pen's init is one of them. RLIMIT_DATA is per process, which the plan says. */
+/* RLIMIT_NPROC counts, since Linux 5.14, the processes of this id in this user namespace (and every ancestor's own
+ * limit there): the pen's init is one of them. RLIMIT_DATA is per process, which the plan says. */
 int limits_set(const struct plan_limits *limits, struct pinfold_error *err)
 {
 	uint64_t processes = limits->processes == POLICY_NONE ? POLICY_NONE : limits->processes + 1;

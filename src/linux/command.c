@@ -63,7 +63,8 @@ static int execute_candidates(const struct pinfold_plan *plan, const char **ret_
 
 		execve(path, plan->argv.v, plan->environment.v);
 		if (errno == ENOEXEC) {
-			/* plan->shell_argv: /bin/sh, path, arguments; slot 1 is ours to fill, in our own copy of the memory */
+			/* plan->shell_argv: /bin/sh, path, arguments; slot 1 is ours to fill, in our own copy of the
+			 * memory */
 			plan->shell_argv[1] = path;
 			execve(plan->shell_argv[0], plan->shell_argv, plan->environment.v);
 		}
@@ -98,8 +99,8 @@ _Noreturn void command_execute(struct enter *enter)
 		sigprocmask(SIG_SETMASK, &enter->command_mask, NULL);
 		error = execute_candidates(plan, &path);
 	}
-	err_sys(&err, error == ENOENT ? PINFOLD_NOT_FOUND : PINFOLD_NOT_EXECUTABLE, error, *path ? "execute" : "execute ''",
-		path);
+	err_sys(&err, error == ENOENT ? PINFOLD_NOT_FOUND : PINFOLD_NOT_EXECUTABLE, error,
+		*path ? "execute" : "execute ''", path);
 	if (error == ENOENT && strchr(path, '/') && access(path, F_OK) == 0)
 		err_hint(&err, "the file is there; the interpreter or loader that it names is not, in the pen");
 	report_error(enter->report_fd, -1, &err);

@@ -83,8 +83,16 @@ static void prepare_maps(struct enter *enter)
 void enter_prepare(struct enter *enter, const struct pinfold_plan *plan)
 {
 	*enter = (struct enter){
-		.plan = plan, .stdio = { 0, 1, 2 }, .report_fd = -1, .control_fd = -1, .terminal_fd = -1,
-		.private_fd = -1, .handover_fd = -1, .landlock_fd = -1, .clones = plan->scratch, .lowers = plan->scratch + plan->source_count,
+		.plan = plan,
+		.stdio = {0, 1, 2},
+		.report_fd = -1,
+		.control_fd = -1,
+		.terminal_fd = -1,
+		.private_fd = -1,
+		.handover_fd = -1,
+		.landlock_fd = -1,
+		.clones = plan->scratch,
+		.lowers = plan->scratch + plan->source_count,
 	};
 	for (size_t i = 0; i < 2 * plan->source_count; i++)
 		plan->scratch[i] = -1;
@@ -103,8 +111,8 @@ void enter_close(struct enter *enter)
 pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err)
 {
 	const struct pinfold_plan *plan = enter->plan;
-	unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP |
-			      CLONE_PIDFD | SIGCHLD;
+	unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
+			      CLONE_NEWCGROUP | CLONE_PIDFD | SIGCHLD;
 	pid_t pid;
 	int r;
 
@@ -170,7 +178,8 @@ static int enter_directory(const struct pinfold_plan *plan, struct pinfold_error
 	if (chdir(plan->cwd) < 0 || stat(".", &st) < 0)
 		return err_sys(err, PINFOLD_REFUSED, errno, "enter the working directory", plan->cwd);
 	if (plan->cwd_ino && (st.st_dev != plan->cwd_dev || st.st_ino != plan->cwd_ino)) {
-		err_say(err, PINFOLD_REFUSED, ESTALE, "the working directory '%s' is another directory inside the pen", plan->cwd);
+		err_say(err, PINFOLD_REFUSED, ESTALE, "the working directory '%s' is another directory inside the pen",
+			plan->cwd);
 		return -ESTALE;
 	}
 	return 0;
@@ -212,7 +221,8 @@ static int harden(struct enter *enter, int *fact, struct pinfold_error *err)
 		r = seccomp_install((enum seccomp_program)program);
 		if (r < 0) {
 			*fact = FACT_SECCOMP;
-			return err_sys(err, PINFOLD_UNAVAILABLE, -r, "install the seccomp filter", seccomp_filters[program].name);
+			return err_sys(err, PINFOLD_UNAVAILABLE, -r, "install the seccomp filter",
+				       seccomp_filters[program].name);
 		}
 	}
 	return 0;

@@ -14,8 +14,8 @@
  *   5. hardens itself: fresh session keyring, no_new_privs, no capability, not dumpable, Landlock, seccomp;
  *   6. forks the command, which only arranges descriptors, process group and signals, and executes.
  *
- * Nothing may run code of the command's choice before 5 is complete. A step that fails sends one report and ends the pen:
- * there is no step whose failure is passed over, except where the plan says is_optional.
+ * Nothing may run code of the command's choice before 5 is complete. A step that fails sends one report and ends the
+ * pen: there is no step whose failure is passed over, except where the plan says is_optional.
  *
  * Everything here works on data prepared before the clone, and must not allocate, lock, log or decide.
  */
@@ -31,7 +31,7 @@
 #include "pinfold.h"
 #include "plan/plan.h"
 
-/* What a process inside sends to the supervisor over the report pipe; smaller than PIPE_BUF, so that writes are whole. */
+/* What a process inside sends to the supervisor over the report pipe; below PIPE_BUF, so that writes are whole. */
 enum report_kind {
 	REPORT_ERROR,   /* a step failed: the command has not run; error and fact are filled */
 	REPORT_STARTED, /* the command has been executed */
@@ -99,7 +99,8 @@ _Noreturn void enter_init(struct enter *enter);
 int ids_write_own(const struct enter *enter, struct pinfold_error *err);              /* ids.c, in the pen */
 int ids_write_for(const struct enter *enter, pid_t pid, struct pinfold_error *err);   /* ids.c, by the supervisor */
 int ids_become_inner(const struct pinfold_plan *plan, struct pinfold_error *err);     /* ids.c, in the pen */
-int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);   /* ids.c, by the supervisor: id-mapped clones */
+/* ids.c, by the supervisor: id-mapped clones */
+int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int clone_source(const struct plan_source *source); /* mounts.c: a detached mount, or -1 and errno */
 int mounts_open_sources(struct enter *enter, struct pinfold_error *err);
 int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err);
@@ -110,7 +111,8 @@ int stdio_reopen(struct enter *enter, struct pinfold_error *err);
 void stdio_give_pipes(const struct enter *enter);                                    /* stdio.c, by the supervisor */
 int limits_set(const struct plan_limits *limits, struct pinfold_error *err);
 int caps_drop(struct pinfold_error *err);
-int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err);     /* ruleset and rules, before caps go */
+/* ruleset and rules, before capabilities go */
+int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int landlock_restrict(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 _Noreturn void command_execute(struct enter *enter);                                  /* command.c */
 _Noreturn void init_run(struct enter *enter);                                         /* init.c */

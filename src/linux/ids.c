@@ -2,14 +2,14 @@
 /*
  * Whom the command runs as.
  *
- * A plain user: the own id is mapped to itself, never to 0: git and make compare owners, and a file of an id that is not
- * mapped looks foreign.
+ * A plain user: the own id is mapped to itself, never to 0: git and make compare owners, and a file of an id that is
+ * not mapped looks foreign.
  *
- * Root: host uid 0 owns /proc/sys, /proc/sysrq-trigger and root's files without any capability (E10C: mapped 0 to 0, with
- * none, it rewrites kernel.core_pattern). So the command runs under an unprivileged host id that is mapped to 0 inside,
- * and what it may write is bound id-mapped from its owner to that id: inside everything belongs to uid 0, on the disk
- * new files belong to the owner of the directory that was bound. Only the supervisor can map (it takes CAP_SYS_ADMIN over
- * the file system), so it clones these sources itself, and the pen only puts them in place.
+ * Root: host uid 0 owns /proc/sys, /proc/sysrq-trigger and root's files without any capability (E10C: mapped 0 to 0,
+ * with none, it rewrites kernel.core_pattern). So the command runs under an unprivileged host id that is mapped to 0
+ * inside, and what it may write is bound id-mapped from its owner to that id: inside everything belongs to uid 0, on
+ * the disk new files belong to the owner of the directory that was bound. Only the supervisor can map (it takes
+ * CAP_SYS_ADMIN over the file system), so it clones these sources itself, and the pen only puts them in place.
  */
 #include <errno.h>
 #include <grp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The init of the pen. It reaps what loses its parent, passes signals on, says how the command ended, and by its own end
- * ends everything: the kernel kills a pid namespace with its init.
+ * The init of the pen. It reaps what loses its parent, passes signals on, says how the command ended, and by its own
+ * end ends everything: the kernel kills a pid namespace with its init.
  *
  * It lives as hardened as the command does, keeps none of the caller's descriptors, and dies with the supervisor: the
  * control pipe's end of file is the sign. (Not PR_SET_PDEATHSIG, which follows the thread that forked.)
@@ -21,8 +21,9 @@
 
 enum { REPORT_AT = 3, CONTROL_AT = 4, CHILD_AT = 5, TERMINAL_AT = 6 };
 
-/* Leaves only report, control, what tells of dead children, and the terminal where it may have to be handed over. 0, 1 and
- * 2 are closed as well: a reader at the other end of the command's output must see its end when the command closes it. */
+/* Leaves only report, control, what tells of dead children, and the terminal where it may have to be handed over. 0, 1
+ * and 2 are closed as well: a reader at the other end of the command's output must see its end when the command closes
+ * it. */
 static void keep_own_descriptors(struct enter *enter)
 {
 	int own[] = { enter->report_fd, enter->control_fd, -1, enter->terminal_fd };

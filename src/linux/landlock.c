@@ -2,8 +2,8 @@
 /*
  * Landlock beside the mounts, not instead of them. The mounts hold reading and writing of files; Landlock closes what
  * they leave open: a FIFO or device on a read-only mount, mounts that appear later, descriptors that are opened again
- * through /proc/self/fd, signals to the caller's process group (E10D), abstract sockets of the host (E056). Which rights
- * are handled, and where they are granted, stands in the plan.
+ * through /proc/self/fd, signals to the caller's process group (E10D), abstract sockets of the host (E056). Which
+ * rights are handled, and where they are granted, stands in the plan.
  *
  * The rules are made while capabilities are still there (a rule's path may lie below a directory that only they open),
  * the restriction comes last but for seccomp: a Landlock domain forbids mount.
@@ -58,7 +58,9 @@ static int add_rule(const struct enter *enter, const struct plan_landlock_rule *
 		beneath.access &= LL_FILE_RIGHTS;
 	if (!beneath.access)
 		return 0;
-	return syscall(NR_LANDLOCK_ADD_RULE, enter->landlock_fd, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &beneath, 0) < 0 ? -errno : 0;
+	return syscall(NR_LANDLOCK_ADD_RULE, enter->landlock_fd, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &beneath, 0) < 0
+		       ? -errno
+		       : 0;
 }
 
 int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err)
@@ -80,7 +82,8 @@ int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err)
 
 		if (r < 0 && !rule->is_optional) {
 			*ret_fact = FACT_LANDLOCK;
-			return err_sys(err, PINFOLD_UNAVAILABLE, -r, "add the Landlock rule for", rule->path ? rule->path : "a descriptor");
+			return err_sys(err, PINFOLD_UNAVAILABLE, -r, "add the Landlock rule for",
+				       rule->path ? rule->path : "a descriptor");
 		}
 	}
 	return 0;

@@ -31,7 +31,8 @@ enum landlock_scope {
 };
 
 /* The rights of a file that is no directory. */
-#define LL_FILE_RIGHTS ((uint64_t)(LL_EXECUTE | LL_WRITE_FILE | LL_READ_FILE | LL_TRUNCATE | LL_IOCTL_DEV | LL_RESOLVE_UNIX))
+#define LL_FILE_RIGHTS \
+	((uint64_t)(LL_EXECUTE | LL_WRITE_FILE | LL_READ_FILE | LL_TRUNCATE | LL_IOCTL_DEV | LL_RESOLVE_UNIX))
 
 /* The newest ABI of this kernel; 0 and *ret_errno where there is none. */
 int landlock_abi(int *ret_errno);

@@ -35,7 +35,9 @@ static int set_attr(int fd, unsigned attr, bool is_recursive)
 
 	if (!attr)
 		return 0;
-	return sys_mount_setattr(fd, "", SYS_AT_EMPTY_PATH | (is_recursive ? SYS_AT_RECURSIVE : 0), &mount_attr) < 0 ? -errno : 0;
+	return sys_mount_setattr(fd, "", SYS_AT_EMPTY_PATH | (is_recursive ? SYS_AT_RECURSIVE : 0), &mount_attr) < 0
+		       ? -errno
+		       : 0;
 }
 
 static int check_identity(int fd, const struct plan_source *source, struct pinfold_error *err)
@@ -174,7 +176,8 @@ static int op_whiteout(struct enter *enter, const struct plan_op *op)
  * itself can be bound over: that keeps it from being turned round. */
 static int attach(const struct enter *enter, int fd, const struct plan_op *op)
 {
-	FD_CLEANUP int place = sys_open_place(op->is_private ? enter->private_fd : AT_FDCWD, op->path, O_PATH | O_NOFOLLOW);
+	FD_CLEANUP int place =
+		sys_open_place(op->is_private ? enter->private_fd : AT_FDCWD, op->path, O_PATH | O_NOFOLLOW);
 
 	if (place < 0)
 		return -errno;
@@ -209,13 +212,15 @@ static int op_overlay(struct enter *enter, const struct plan_op *op)
 	if (upper < 0)
 		return -errno;
 	if (lower < 0) {
-		/* id-mapped: a detached mount is no layer (before Linux 6.15), so it was bound into the private tmpfs */
+		/* id-mapped: a detached mount is no layer (before Linux 6.15), so it was bound into the private tmpfs
+		 */
 		mapped = openat(enter->private_fd, op->text, O_PATH | O_DIRECTORY | O_CLOEXEC);
 		if (mapped < 0)
 			return -errno;
 		lower = mapped;
 	}
-	snprintf(enter->lower_option, sizeof(enter->lower_option), "lowerdir=/proc/self/fd/%d:/proc/self/fd/%d", upper, lower);
+	snprintf(enter->lower_option, sizeof(enter->lower_option), "lowerdir=/proc/self/fd/%d:/proc/self/fd/%d", upper,
+		 lower);
 	if (mount("overlay", op->path, "overlay", MS_RDONLY | MS_NOSUID | MS_NODEV, enter->lower_option) < 0)
 		return -errno;
 	return 0;
@@ -230,7 +235,9 @@ static int op_proc(struct enter *enter, const struct plan_op *op)
 static int op_devpts(struct enter *enter, const struct plan_op *op)
 {
 	(void)enter;
-	return mount("devpts", op->path, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") < 0 ? -errno : 0;
+	return mount("devpts", op->path, "devpts", MS_NOSUID | MS_NOEXEC, "newinstance,ptmxmode=0666,mode=620") < 0
+		       ? -errno
+		       : 0;
 }
 
 static int op_sysfs(struct enter *enter, const struct plan_op *op)

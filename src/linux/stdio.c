@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A regular file on 0, 1 or 2 that is open for reading only still stands on the host's writable mount: through
- * /proc/self/fd/0 the command could open it for writing, change its mode or empty it (E110a: `pinfold run x < notes.txt`).
- * So it is opened again inside, by its path, on the pen's read-only mount, compared, moved to the same offset, and put in
- * its place. Where it cannot be seen inside, the caller gave away a file that the policy hides: the plan says so in a note,
- * Landlock refuses to truncate it, and it is opened again before anything is hidden, on a read-only mount of its own:
- * whoever holds a descriptor of a file that is theirs can change its mode, times and attributes (E002). So is a file that
+ * /proc/self/fd/0 the command could open it for writing, change its mode or empty it (E110a: `pinfold run x <
+ * notes.txt`). So it is opened again inside, by its path, on the pen's read-only mount, compared, moved to the same
+ * offset, and put in its place. Where it cannot be seen inside, the caller gave away a file that the policy hides: the
+ * plan says so in a note, Landlock refuses to truncate it, and it is opened again before anything is hidden, on a
+ * read-only mount of its own: whoever holds a descriptor of a file that is theirs can change its mode, times and
+ * attributes (E002). So is a file that
  * --pass-fd leaves open, wherever it lies: inside, its position is no longer that of the caller's descriptor.
  */
 #include <errno.h>
@@ -24,8 +25,8 @@
 enum { PIPE_FILE_SYSTEM = 0x50495045 }; /* PIPEFS_MAGIC of linux/magic.h */
 
 /* Run by root, the command has an id of its own, and /dev/stdin, /dev/stdout and /dev/stderr, which open the same thing
- * once more, would be refused to it. A pipe is nobody's file: root loses nothing when it belongs to that id, and the pipe
- * is gone with its last descriptor. Not for named ones, and not for another user's. */
+ * once more, would be refused to it. A pipe is nobody's file: root loses nothing when it belongs to that id, and the
+ * pipe is gone with its last descriptor. Not for named ones, and not for another user's. */
 void stdio_give_pipes(const struct enter *enter)
 {
 	for (int i = 0; i < 3; i++) {
@@ -157,7 +158,8 @@ static int reopen(struct enter *enter, int i, struct pinfold_error *err)
 	if (fstat(enter->stdio[i], &outside) < 0)
 		return err_sys(err, PINFOLD_INTERNAL, errno, "look at", path);
 	fd = sys_open_place(AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
-	/* Gone or replaced meanwhile (a shell's here-document, for one, has no name any more): it keeps the caller's. */
+	/* Gone or replaced meanwhile (a shell's here-document, for one, has no name any more): it keeps the caller's.
+	 */
 	if (fd < 0)
 		return 0;
 	if (fstat(fd, &inside) < 0 || !is_same(&outside, &inside)) {

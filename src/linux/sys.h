@@ -83,7 +83,8 @@ static inline int sys_open_place(int dirfd, const char *path, uint64_t flags)
 	return (int)syscall(NR_OPENAT2, dirfd, path, &how, sizeof(how));
 }
 
-/* Clones the mount at a place, reached in the same way: what lies at the end of a link may be what another run put there. */
+/* Clones the mount at a place, reached in the same way: what lies at the end of a link may be what another run put
+ * there. */
 static inline int sys_open_tree_at_place(const char *path, unsigned flags)
 {
 	int place = sys_open_place(AT_FDCWD, path, O_PATH | O_NOFOLLOW), fd, saved;
@@ -107,8 +108,8 @@ static inline int sys_pidfd_open(pid_t pid)
 	return (int)syscall(NR_PIDFD_OPEN, pid, 0);
 }
 
-/* fork, with flags. Straight to the kernel: no handler of pthread_atfork runs, no lock of the C library is taken, and the
- * child has its parent's memory as a private copy. s390 and cris, where the arguments differ, are not supported. */
+/* fork, with flags. Straight to the kernel: no handler of pthread_atfork runs, no lock of the C library is taken, and
+ * the child has its parent's memory as a private copy. s390 and cris, where the arguments differ, are not supported. */
 static inline pid_t sys_clone(unsigned long flags, int *ret_pidfd)
 {
 	return (pid_t)syscall(SYS_clone, flags, NULL, ret_pidfd, NULL, 0);

@@ -11,8 +11,9 @@
 
 static const char default_path[] = "/usr/local/bin:/usr/bin:/bin";
 
-/* Set in every pen. git: a gc that is killed with the pen leaves a lock that switches the host's gc off for good (seen);
- * the user's credential helpers are programs of the host, whose secrets are hidden (an empty value resets the list). */
+/* Set in every pen. git: a gc that is killed with the pen leaves a lock that switches the host's gc off for good
+ * (seen); the user's credential helpers are programs of the host, whose secrets are hidden (an empty value resets the
+ * list). */
 static const char *const git_settings[][2] = {
 	{ "gc.auto", "0" }, { "maintenance.auto", "false" }, { "credential.helper", "" },
 };
@@ -66,7 +67,7 @@ static bool is_asked(const struct pinfold_plan *plan, const char *name)
 static int set_temporary(struct pinfold_plan *plan)
 {
 	static const char *const places[][2] = {
-		{ "TMPDIR", "/tmp" }, { "TMP", "/tmp" }, { "TEMP", "/tmp" }, { "TEMPDIR", "/tmp" }, { "TMPPREFIX", "/tmp/zsh" },
+		{"TMPDIR", "/tmp"}, {"TMP", "/tmp"}, {"TEMP", "/tmp"}, {"TEMPDIR", "/tmp"}, {"TMPPREFIX", "/tmp/zsh"},
 	};
 	int r = 0;
 

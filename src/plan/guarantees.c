@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the plan holds: one function per guarantee, each of which looks only at what the plan does. This is the one place
- * that decides; every readout reads its result.
+ * What the plan holds: one function per guarantee, each of which looks only at what the plan does. This is the one
+ * place that decides; every readout reads its result.
  *
- * Held, weaker, absent are about what the command alone can do. What needs another party, or what no kernel can close, is a
- * note and no reason to refuse.
+ * Held, weaker, absent are about what the command alone can do. What needs another party, or what no kernel can close,
+ * is a note and no reason to refuse.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -48,7 +48,9 @@ static void open_part(struct judging *j, enum guarantee_state state, const char 
 static void accept(struct judging *j, const struct policy_source *source)
 {
 	j->result->accepted = true;
-	j->result->accepted_by = source->file ? source->file : source->layer == LAYER_BUILTIN ? "built in" : "command line";
+	j->result->accepted_by = source->file                     ? source->file
+				 : source->layer == LAYER_BUILTIN ? "built in"
+								  : "command line";
 }
 
 static bool has_fact(const struct judging *j, enum host_fact fact)
@@ -59,8 +61,8 @@ static bool has_fact(const struct judging *j, enum host_fact fact)
 static const char *fact_text(struct judging *j, enum host_fact fact)
 {
 	const struct host_finding *finding = &j->plan->host->fact[fact];
-	const char *text = arena_printf(&j->plan->arena, "cannot %s%s%s: %s", finding->step, *finding->object ? " " : "",
-					finding->object, strerror(finding->errnum));
+	const char *text = arena_printf(&j->plan->arena, "cannot %s%s%s: %s", finding->step,
+					*finding->object ? " " : "", finding->object, strerror(finding->errnum));
 
 	if (!text)
 		j->error = -ENOMEM;
@@ -72,7 +74,8 @@ static const char *fact_text(struct judging *j, enum host_fact fact)
 static void judge_unfit(struct judging *j, const char *what, const char *path, const char *unfit)
 {
 	if (unfit)
-		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "the %s '%s' is too wide: %s", what, path, unfit));
+		open_part(j, STATE_WEAKER,
+			  arena_printf(&j->plan->arena, "the %s '%s' is too wide: %s", what, path, unfit));
 }
 
 static void judge_writes(struct judging *j)
@@ -108,11 +111,16 @@ static void judge_aliases(struct judging *j)
 	const struct survey *survey = &j->plan->survey;
 
 	for (size_t i = 0; i < survey->alias_homes.n; i++)
-		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "'%s' shows the home once more: a secret that is made or "
-							"replaced there during the run can be read", survey->alias_homes.v[i]));
+		open_part(j, STATE_WEAKER,
+			  arena_printf(&j->plan->arena,
+				       "'%s' shows the home once more: a secret that is made or "
+				       "replaced there during the run can be read",
+				       survey->alias_homes.v[i]));
 	for (size_t i = 0; i < survey->alias_parts.n; i++)
-		note(j, arena_printf(&j->plan->arena, "in '%s', which shows a part of the home once more, what was there at the start "
-						      "is hidden", survey->alias_parts.v[i]));
+		note(j, arena_printf(&j->plan->arena,
+				     "in '%s', which shows a part of the home once more, what was there at the start "
+				     "is hidden",
+				     survey->alias_parts.v[i]));
 }
 
 static void judge_secrets(struct judging *j)
@@ -128,12 +136,15 @@ static void judge_secrets(struct judging *j)
 	held_by(j, "masks");
 	for (size_t i = 0; i < plan->survey.home_count; i++)
 		if (plan_writable_root(plan, plan->survey.home[i].path))
-			open_part(j, STATE_WEAKER, "the home is writable: a secret that is made or replaced there during the run can be read");
+			open_part(j, STATE_WEAKER,
+				  "the home is writable: a secret that is made or replaced there during the run can be "
+				  "read");
 	judge_aliases(j);
 	for (size_t i = 0; i < 3; i++)
 		if (plan->survey.stdio[i].kind == STDIO_FILE && plan->survey.stdio[i].path && !plan->reopen[i] &&
 		    (plan->survey.stdio[i].flags & 3) == 0)
-			note(j, "a file that the caller opened is handed to the command although nothing shows at its path inside");
+			note(j, "a file that the caller opened is handed to the command although nothing shows at its "
+				"path inside");
 	note(j, "names that only a pattern covers are hidden where they existed at the start");
 }
 
@@ -157,10 +168,13 @@ static void judge_repository(struct judging *j)
 	}
 	held_by(j, "binds with pinned ancestors");
 	if (plan->survey.git.refused)
-		note(j, "git can read this repository, but not write to it: its directory is not proven to be this worktree's");
+		note(j, "git can read this repository, but not write to it: its directory is not proven to be this "
+			"worktree's");
 	held_by(j, "check after the run");
 	if (on_violation->number == VIOLATION_REPORT) {
-		open_part(j, STATE_WEAKER, "a protected name that is made during the run stays, and is only named (on_violation report)");
+		open_part(
+			j, STATE_WEAKER,
+			"a protected name that is made during the run stays, and is only named (on_violation report)");
 		accept(j, &on_violation->source); /* whoever asked for this has accepted it */
 	}
 	note(j, "until the run has ended, a protected name that was missing can be made");
@@ -193,17 +207,21 @@ static void judge_services(struct judging *j)
 	} else if (plan->landlock_scoped) {
 		held_by(j, "Landlock scope");
 	} else {
-		open_part(j, STATE_WEAKER, "abstract sockets of the host can be reached with the open network (Landlock before ABI 6)");
+		open_part(j, STATE_WEAKER,
+			  "abstract sockets of the host can be reached with the open network (Landlock before ABI 6)");
 	}
 	if (abi >= 9)
 		held_by(j, "Landlock");
 	else
-		note(j, "a service that listens in the worktree, or in a readable place outside the home, /run and /tmp, can be "
+		note(j, "a service that listens in the worktree, or in a readable place outside the home, /run and "
+			"/tmp, can be "
 			"reached, also one that listened before the run");
 	if (abi < 9 && !has_overlay_or_none(plan))
-		open_part(j, STATE_WEAKER, "sockets in visible directories of the home can be reached (no overlay over the home)");
+		open_part(j, STATE_WEAKER,
+			  "sockets in visible directories of the home can be reached (no overlay over the home)");
 	for (size_t i = 0; i < plan->survey.socket_count; i++)
-		note(j, arena_printf(&j->plan->arena, "the host's socket '%s' is reachable, as asked", plan->survey.sockets[i].path));
+		note(j, arena_printf(&j->plan->arena, "the host's socket '%s' is reachable, as asked",
+				     plan->survey.sockets[i].path));
 }
 
 static void judge_processes(struct judging *j)
@@ -213,7 +231,9 @@ static void judge_processes(struct judging *j)
 	if (has_fact(j, FACT_FRESH_PROC))
 		held_by(j, "fresh /proc");
 	else
-		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "other processes can be seen in /proc (%s)", fact_text(j, FACT_FRESH_PROC)));
+		open_part(j, STATE_WEAKER,
+			  arena_printf(&j->plan->arena, "other processes can be seen in /proc (%s)",
+				       fact_text(j, FACT_FRESH_PROC)));
 	if (j->plan->landlock_scoped)
 		held_by(j, "Landlock scope");
 }
@@ -244,7 +264,8 @@ static void judge_terminal(struct judging *j)
 		return;
 	}
 	held_by(j, "seccomp");
-	note(j, "the terminal itself answers some escape sequences of what is printed; unread answers are thrown away at the end");
+	note(j, "the terminal itself answers some escape sequences of what is printed; unread answers are thrown away "
+		"at the end");
 }
 
 static void judge_privileges(struct judging *j)
@@ -258,8 +279,10 @@ static void judge_privileges(struct judging *j)
 	if (j->plan->ids == IDS_HIDDEN)
 		held_by(j, "unprivileged host id");
 	else if (j->plan->ids == IDS_ROOT)
-		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena, "the command runs as root of the host, without capabilities (%s)",
-							has_fact(j, FACT_IDMAP) ? "no CAP_SYS_ADMIN to map ids" : fact_text(j, FACT_IDMAP)));
+		open_part(j, STATE_WEAKER,
+			  arena_printf(
+				  &j->plan->arena, "the command runs as root of the host, without capabilities (%s)",
+				  has_fact(j, FACT_IDMAP) ? "no CAP_SYS_ADMIN to map ids" : fact_text(j, FACT_IDMAP)));
 }
 
 static void judge_cleanup(struct judging *j)
@@ -310,7 +333,8 @@ _Static_assert(sizeof(judges) / sizeof(judges[0]) == GUARANTEE_COUNT, "a guarant
 static void judge_bare_limits(struct judging *j, const char *why)
 {
 	const struct plan_limits *limits = &j->plan->limits;
-	bool is_clock_all = limits->memory == POLICY_NONE && limits->processes == POLICY_NONE && limits->tmp_size == POLICY_NONE;
+	bool is_clock_all = limits->memory == POLICY_NONE && limits->processes == POLICY_NONE &&
+			    limits->tmp_size == POLICY_NONE;
 
 	if (is_clock_all && limits->time_ms == POLICY_NONE)
 		j->result->state = STATE_NOT_ASKED;
@@ -332,7 +356,8 @@ static void judge_bare(struct judging *j, enum guarantee guarantee)
 	if (guarantee == GUARANTEE_ENVIRONMENT) {
 		judge_environment(j);
 		if (j->result->state != STATE_ABSENT)
-			open_part(j, STATE_WEAKER, "the environment of the caller's other processes can be read in /proc");
+			open_part(j, STATE_WEAKER,
+				  "the environment of the caller's other processes can be read in /proc");
 		return;
 	}
 	if (!has_fact(j, FACT_NAMESPACES))

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The home, hidden by name: a read-only overlay whose upper of two lower layers is a directory of the private tmpfs with a
- * whiteout for every hidden name, over the real home. A hidden name then reads as absent also when the host makes or
- * replaces it during the run (E043, E044), which no mask on an inode does. What the overlay cannot be used for (a kernel or
- * file system that refuses it; a home that is writable) falls back to binding the visible entries into a private home, or
- * to masks.
+ * The home, hidden by name: a read-only overlay whose upper of two lower layers is a directory of the private tmpfs
+ * with a whiteout for every hidden name, over the real home. A hidden name then reads as absent also when the host
+ * makes or replaces it during the run (E043, E044), which no mask on an inode does. What the overlay cannot be used for
+ * (a kernel or file system that refuses it; a home that is writable) falls back to binding the visible entries into a
+ * private home, or to masks.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 
 enum { HOME_ATTR = ATTR_READONLY | ATTR_NOSUID | ATTR_NODEV };
 
-/* Without the mounts below it, a tree can be taken only in the mount namespace in which those were made: in one of a user
- * namespace they are locked, and the overlay is refused. Root's supervisor takes its copy outside of it. */
+/* Without the mounts below it, a tree can be taken only in the mount namespace in which those were made: in one of a
+ * user namespace they are locked, and the overlay is refused. Root's supervisor takes its copy outside of it. */
 static bool can_be_taken_alone(const struct pinfold_plan *plan, const struct survey_home *home)
 {
 	return !home->mounts.n || (plan->survey.who.uid == 0 && plan->host->has_admin &&
@@ -27,9 +27,9 @@ bool plan_home_has_overlay(const struct pinfold_plan *plan, size_t home)
 {
 	const struct survey_home *seen = &plan->survey.home[home];
 
-	return policy_number(plan->policy, KEY_HOME) == HOME_MASKED && plan->host->fact[FACT_OVERLAY].state != FACT_NO &&
-	       S_ISDIR(seen->node.mode) && strcmp(seen->path, "/") != 0 && !plan_writable_root(plan, seen->path) &&
-	       can_be_taken_alone(plan, seen);
+	return policy_number(plan->policy, KEY_HOME) == HOME_MASKED &&
+	       plan->host->fact[FACT_OVERLAY].state != FACT_NO && S_ISDIR(seen->node.mode) &&
+	       strcmp(seen->path, "/") != 0 && !plan_writable_root(plan, seen->path) && can_be_taken_alone(plan, seen);
 }
 
 static bool is_below_mount(const struct survey_home *home, const char *path)
@@ -57,7 +57,8 @@ static bool is_granted(const struct survey *survey, const char *path)
 
 /* One hidden entry as a name in the upper layer. false: a mask has to do, since a mount lies between (or it must hold
  * something that is granted). */
-static bool hide_by_name(struct layout *layout, const struct survey_home *home, const char *upper, const struct survey_hidden *hidden)
+static bool hide_by_name(struct layout *layout, const struct survey_home *home, const char *upper,
+			 const struct survey_hidden *hidden)
 {
 	const char *below = path_below(hidden->path, home->path), *inside;
 
@@ -166,7 +167,8 @@ static void bind_entry(struct layout *layout, const struct survey_entry *entry)
 		return;
 	layout->plan->sources[source].is_optional = true;
 	layout->plan->sources[source].is_recursive = entry->is_directory;
-	layout->plan->sources[source].idmap = plan_idmap_for(layout->plan, &layout->plan->survey.home[entry->home].node);
+	layout->plan->sources[source].idmap =
+		plan_idmap_for(layout->plan, &layout->plan->survey.home[entry->home].node);
 	layout_bind(layout, source, entry->path, entry->is_directory);
 }
 
@@ -207,7 +209,8 @@ static void lay_home(struct layout *layout, size_t index)
 		bind_mounts_below(layout, home);
 }
 
-/* $HOME may lie below the account's home: what covers that one comes first, or it covers what hides the secrets of $HOME. */
+/* $HOME may lie below the account's home: what covers that one comes first, or it covers what hides the secrets of
+ * $HOME. */
 void layout_homes(struct layout *layout)
 {
 	const struct survey *survey = &layout->plan->survey;

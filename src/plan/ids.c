@@ -5,8 +5,8 @@
 
 #include "plan/internal.h"
 
-/* The unprivileged host id of runs started by root: in the range that Linux distributions leave unused (60578 to 61183),
- * and inside the 65536 ids that a container usually has. */
+/* The unprivileged host id of runs started by root: in the range that Linux distributions leave unused (60578 to
+ * 61183), and inside the 65536 ids that a container usually has. */
 enum { PEN_ID = 61183 };
 
 static int add_idmap(struct pinfold_plan *plan, const struct survey_node *node)
@@ -15,7 +15,8 @@ static int add_idmap(struct pinfold_plan *plan, const struct survey_node *node)
 
 	if (!node->mode || plan_idmap_for(plan, node) >= 0)
 		return 0;
-	maps = arena_grow(&plan->arena, plan->idmaps, plan->idmap_count, plan->idmap_count + 1, sizeof(*maps), &plan->idmap_cap);
+	maps = arena_grow(&plan->arena, plan->idmaps, plan->idmap_count, plan->idmap_count + 1, sizeof(*maps),
+			  &plan->idmap_cap);
 	if (!maps)
 		return -ENOMEM;
 	plan->idmaps = maps;

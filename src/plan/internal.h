@@ -12,7 +12,8 @@ int plan_landlock(struct pinfold_plan *plan);     /* landlock.c */
 int plan_guarantees(struct pinfold_plan *plan);   /* guarantees.c; last: it reads what the others decided */
 int plan_environment(struct pinfold_plan *plan);  /* command.c */
 int plan_command(struct pinfold_plan *plan, char *const *argv);
-const char *plan_variable(const struct pinfold_plan *plan, const char *name); /* of the command's environment; or NULL */
+const char *plan_variable(const struct pinfold_plan *plan,
+			  const char *name); /* of the command's environment; or NULL */
 
 /* ---- layout: the mount operations as they are put together (layout.c) ---- */
 

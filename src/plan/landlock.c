@@ -3,10 +3,10 @@
  * Which rights Landlock handles beside the mounts, and where it grants them.
  *
  * The mounts hold reading and listing, and writing of regular files. Landlock adds, as a second layer, every right that
- * makes or changes something, for what read-only mounts leave open. Reading and executing are not handled: nothing would
- * be refused that the mounts show. TRUNCATE is not handled either, since it costs 0.5 µs at every open (SPEED.md), unless
- * a descriptor of a host file stays open for reading (see linux/stdio.c). IOCTL_DEV is not: only devices of the pen's own
- * /dev can be opened.
+ * makes or changes something, for what read-only mounts leave open. Reading and executing are not handled: nothing
+ * would be refused that the mounts show. TRUNCATE is not handled either, since it costs 0.5 µs at every open
+ * (SPEED.md), unless a descriptor of a host file stays open for reading (see linux/stdio.c). IOCTL_DEV is not: only
+ * devices of the pen's own /dev can be opened.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "linux/landlock.h"
 #include "plan/internal.h"
 
-static const uint64_t write_rights = LL_WRITE_FILE | LL_REMOVE_DIR | LL_REMOVE_FILE | LL_MAKE_CHAR | LL_MAKE_DIR | LL_MAKE_REG |
-				     LL_MAKE_SOCK | LL_MAKE_FIFO | LL_MAKE_BLOCK | LL_MAKE_SYM;
+static const uint64_t write_rights = LL_WRITE_FILE | LL_REMOVE_DIR | LL_REMOVE_FILE | LL_MAKE_CHAR | LL_MAKE_DIR |
+				     LL_MAKE_REG | LL_MAKE_SOCK | LL_MAKE_FIFO | LL_MAKE_BLOCK | LL_MAKE_SYM;
 
 /* Devices are made by nobody: granted nowhere. */
 static const uint64_t never = LL_MAKE_CHAR | LL_MAKE_BLOCK;
@@ -73,7 +73,8 @@ static int add_writable(struct pinfold_plan *plan, uint64_t all)
 static bool keeps_host_file(const struct pinfold_plan *plan)
 {
 	for (int i = 0; i < 3; i++)
-		if (plan->survey.stdio[i].kind == STDIO_FILE && (plan->survey.stdio[i].flags & 3) == 0 && !plan->reopen[i])
+		if (plan->survey.stdio[i].kind == STDIO_FILE && (plan->survey.stdio[i].flags & 3) == 0 &&
+		    !plan->reopen[i])
 			return true;
 	return false;
 }

@@ -142,8 +142,8 @@ void layout_cover(struct layout *layout, const char *inside, const char *path, u
 
 void layout_region(struct layout *layout, const char *path, const char *inside, unsigned attr)
 {
-	struct region *regions = arena_grow(&layout->plan->arena, layout->regions, layout->region_count, layout->region_count + 1,
-					    sizeof(*regions), &layout->region_cap);
+	struct region *regions = arena_grow(&layout->plan->arena, layout->regions, layout->region_count,
+					    layout->region_count + 1, sizeof(*regions), &layout->region_cap);
 
 	if (!regions || !path || !inside) {
 		layout->error = -ENOMEM;

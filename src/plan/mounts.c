@@ -25,10 +25,19 @@ enum {
 };
 
 const char *const mount_op_names[OP_KIND_COUNT] = {
-	[OP_READONLY] = "make read-only", [OP_TMPFS] = "mount the private tmpfs on", [OP_DIRECTORY] = "make the private directory",
-	[OP_FILE] = "make the private file", [OP_LINK] = "make the private link", [OP_WHITEOUT] = "make the whiteout",
-	[OP_BIND] = "mount over", [OP_OVERLAY] = "mount the overlay on", [OP_PROC] = "mount proc on",
-	[OP_DEVPTS] = "mount devpts on", [OP_SYSFS] = "mount sysfs on", [OP_MQUEUE] = "mount mqueue on", [OP_RESTRICT] = "make read-only",
+	[OP_READONLY] = "make read-only",
+	[OP_TMPFS] = "mount the private tmpfs on",
+	[OP_DIRECTORY] = "make the private directory",
+	[OP_FILE] = "make the private file",
+	[OP_LINK] = "make the private link",
+	[OP_WHITEOUT] = "make the whiteout",
+	[OP_BIND] = "mount over",
+	[OP_OVERLAY] = "mount the overlay on",
+	[OP_PROC] = "mount proc on",
+	[OP_DEVPTS] = "mount devpts on",
+	[OP_SYSFS] = "mount sysfs on",
+	[OP_MQUEUE] = "mount mqueue on",
+	[OP_RESTRICT] = "make read-only",
 };
 
 /* ---- the fixed places ---- */
@@ -82,7 +91,8 @@ static void lay_run(struct layout *layout)
 		const char *below = path_below(survey->run_links.v[i], "/run");
 
 		if (below && *below)
-			layout_op(layout, OP_LINK, layout_join(layout, "run", below))->text = survey->run_links.v[i + 1];
+			layout_op(layout, OP_LINK, layout_join(layout, "run", below))->text =
+				survey->run_links.v[i + 1];
 	}
 	if (!survey->resolver)
 		return;
@@ -105,7 +115,8 @@ static void bind_device(struct layout *layout, const char *path, const char *pla
 
 static void lay_devices(struct layout *layout)
 {
-	static const char *const nodes[] = { "/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty" };
+	static const char *const nodes[] = {"/dev/null",   "/dev/zero",    "/dev/full",
+					    "/dev/random", "/dev/urandom", "/dev/tty"};
 	static const char *const links[][2] = {
 		{ "dev/fd", "/proc/self/fd" }, { "dev/stdin", "/proc/self/fd/0" }, { "dev/stdout", "/proc/self/fd/1" },
 		{ "dev/stderr", "/proc/self/fd/2" }, { "dev/ptmx", "pts/ptmx" },
@@ -157,7 +168,8 @@ static void lay_sockets(struct layout *layout)
 
 static void lay_kernel_views(struct layout *layout)
 {
-	/* Host uid 0 may write these without any capability (E10C), the root of a container those of its own network. */
+	/* Host uid 0 may write these without any capability (E10C), the root of a container those of its own network.
+	 */
 	static const char *const root_files[] = {
 		"/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs", "/proc/acpi", "/proc/scsi",
 	};
@@ -285,7 +297,8 @@ const char *plan_writable_root(const struct pinfold_plan *plan, const char *path
 	if (!policy_number(plan->policy, KEY_READ_ONLY) && path_is_in(path, survey->worktree))
 		best = survey->worktree;
 	for (size_t i = 0; i < survey->write_count; i++)
-		if (path_is_in(path, survey->writes[i].path) && (!best || path_depth(survey->writes[i].path) > path_depth(best)))
+		if (path_is_in(path, survey->writes[i].path) &&
+		    (!best || path_depth(survey->writes[i].path) > path_depth(best)))
 			best = survey->writes[i].path;
 	return best;
 }
@@ -308,7 +321,8 @@ static bool shows_by_itself(const struct pinfold_plan *plan, const char *path)
 		if (path_is_below(path, private_places[i]))
 			return false;
 	for (size_t i = 0; i < plan->survey.home_count; i++)
-		if (policy_number(plan->policy, KEY_HOME) == HOME_HIDDEN && path_is_below(path, plan->survey.home[i].path))
+		if (policy_number(plan->policy, KEY_HOME) == HOME_HIDDEN &&
+		    path_is_below(path, plan->survey.home[i].path))
 			return false;
 	return true;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Policy, host and survey become the plan. Nothing here looks at the machine, but for the survey that it takes along. */
+/* Policy, host and survey become the plan. Nothing here looks at the machine, but for the survey that it takes along.
+ */
 #include "plan/plan.h"
 
 #include <errno.h>
@@ -27,7 +28,8 @@ static int refuse_directories(const struct pinfold_plan *plan, struct pinfold_er
 {
 	for (int i = 0; plan->backend != BACKEND_NONE && i < 3; i++)
 		if (plan->survey.stdio[i].kind == STDIO_DIRECTORY)
-			return err_say(err, PINFOLD_REFUSED, EISDIR, "descriptor %d is a directory: the command could leave the pen through it", i);
+			return err_say(err, PINFOLD_REFUSED, EISDIR,
+				       "descriptor %d is a directory: the command could leave the pen through it", i);
 	return 0;
 }
 
@@ -98,7 +100,8 @@ static bool needs_entries(const struct pinfold_plan *plan)
 	return false;
 }
 
-/* A directory that only the home's overlay shows has another device and inode there; a hidden one is not there at all. */
+/* A directory that only the home's overlay shows has another device and inode there; a hidden one is not there at all.
+ */
 static bool keeps_identity(const struct pinfold_plan *plan, const char *path)
 {
 	if (path_is_in(path, plan->survey.worktree) || plan_writable_root(plan, path))
@@ -114,8 +117,10 @@ static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_er
 	int r;
 
 	plan->limits = (struct plan_limits){
-		.time_ms = policy_number(plan->policy, KEY_TIME), .memory = policy_number(plan->policy, KEY_MEMORY),
-		.processes = policy_number(plan->policy, KEY_PROCESSES), .tmp_size = policy_number(plan->policy, KEY_TMP_SIZE),
+		.time_ms = policy_number(plan->policy, KEY_TIME),
+		.memory = policy_number(plan->policy, KEY_MEMORY),
+		.processes = policy_number(plan->policy, KEY_PROCESSES),
+		.tmp_size = policy_number(plan->policy, KEY_TMP_SIZE),
 	};
 	plan->cwd = plan->survey.cwd;
 	plan->cwd_dev = plan->survey.cwd_node.dev;
@@ -143,8 +148,8 @@ static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_er
 	return r < 0 ? err_oom(err) : 0;
 }
 
-int plan_build(struct pinfold_plan *plan, const struct pinfold_policy *policy, struct pinfold_host *host, char *const *argv,
-	       struct pinfold_error *err)
+int plan_build(struct pinfold_plan *plan, const struct pinfold_policy *policy, struct pinfold_host *host,
+	       char *const *argv, struct pinfold_error *err)
 {
 	plan->policy = policy;
 	plan->host = host;

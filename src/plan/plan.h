@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The plan: what will be done, and which guarantees that holds. Plain, immutable data made from policy, host and survey;
- * the only input of a backend, and the one result that every readout reads.
+ * The plan: what will be done, and which guarantees that holds. Plain, immutable data made from policy, host and
+ * survey; the only input of a backend, and the one result that every readout reads.
  */
 #ifndef PLAN_PLAN_H
 #define PLAN_PLAN_H
@@ -73,8 +73,8 @@ struct plan_source {
 };
 
 enum mount_op_kind {
-	OP_READONLY,  /* the whole tree below / : attr_set, propagation private */
-	OP_TMPFS,     /* the one private tmpfs; path: where it is anchored while things are made in it; text: size= or "" */
+	OP_READONLY, /* the whole tree below / : attr_set, propagation private */
+	OP_TMPFS, /* the one private tmpfs; path: where it is anchored while things are made in it; text: size= or "" */
 	OP_DIRECTORY, /* in the private tmpfs: path relative to it; mode */
 	OP_FILE,      /* in the private tmpfs: mode, text (its content), length */
 	OP_LINK,      /* in the private tmpfs: text is the target */
@@ -85,7 +85,7 @@ enum mount_op_kind {
 	OP_DEVPTS,
 	OP_SYSFS,
 	OP_MQUEUE,
-	OP_RESTRICT,  /* path bound onto itself with attr_set */
+	OP_RESTRICT, /* path bound onto itself with attr_set */
 	OP_KIND_COUNT
 };
 
@@ -195,8 +195,8 @@ struct pinfold_plan {
 };
 
 /* *plan is zeroed by the caller, but for the survey, which is taken (or read) before. policy and host must outlive the
- * plan. argv is copied. Refusals (mode required, a guarantee not held and not accepted) are reported by plan_refusal, not
- * here, so that a refused plan can still be printed. */
+ * plan. argv is copied. Refusals (mode required, a guarantee not held and not accepted) are reported by plan_refusal,
+ * not here, so that a refused plan can still be printed. */
 int plan_build(struct pinfold_plan *plan, const struct pinfold_policy *policy, struct pinfold_host *host,
 	       char *const *argv, struct pinfold_error *err);
 

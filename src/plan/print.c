@@ -156,7 +156,8 @@ const struct plan_source *print_source(const struct pinfold_plan *plan, const st
 
 static bool is_in_temp(const struct plan_op *op)
 {
-	return op->is_private || op->kind == OP_DIRECTORY || op->kind == OP_FILE || op->kind == OP_LINK || op->kind == OP_WHITEOUT;
+	return op->is_private || op->kind == OP_DIRECTORY || op->kind == OP_FILE || op->kind == OP_LINK ||
+	       op->kind == OP_WHITEOUT;
 }
 
 /* Where it comes from, where that is not plain from its place. */

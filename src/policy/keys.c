@@ -11,7 +11,8 @@ static const char *const backend_words[] = {"auto", "namespaces", NULL};
 static const char *const home_words[] = {"hidden", "masked", NULL};
 static const char *const git_words[] = {"readonly", "commit", "open", NULL};
 static const char *const check_words[] = {"set", NULL};
-/* Each does what the next one does as well, so that a project's file that asks for an earlier one takes nothing away. */
+/* Each does what the next one does as well, so that a project's file that asks for an earlier one takes nothing away.
+ */
 static const char *const violation_words[] = {"fail", "remove", "report", NULL};
 static const char *const network_words[] = {"offline", "open", NULL};
 static const char *const env_words[] = {"list", "scrub", "all", NULL};

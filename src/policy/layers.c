@@ -78,14 +78,15 @@ static int check_directory(const char *directory, const char *path, struct pinfo
 	if (st.st_gid == getgid() || st.st_gid == 0)
 		refused &= ~(mode_t)S_IWGRP;
 	if (st.st_uid != 0 && st.st_uid != getuid())
-		err_say(err, PINFOLD_REFUSED, EPERM, "its directory '%s' belongs to user %u, not to you or root", directory,
-			(unsigned int)st.st_uid);
+		err_say(err, PINFOLD_REFUSED, EPERM, "its directory '%s' belongs to user %u, not to you or root",
+			directory, (unsigned int)st.st_uid);
 	else if ((st.st_mode & refused) && !(st.st_mode & S_ISVTX))
-		err_say(err, PINFOLD_REFUSED, EPERM, "others can write its directory '%s' (its mode is %04o)", directory,
-			st.st_mode & 07777U);
+		err_say(err, PINFOLD_REFUSED, EPERM, "others can write its directory '%s' (its mode is %04o)",
+			directory, st.st_mode & 07777U);
 	else
 		return 0;
-	err_hint(err, st.st_mode & refused ? "look at the file, then: chmod go-w '%s'" : "look at the file, then chown '%s'",
+	err_hint(err,
+		 st.st_mode & refused ? "look at the file, then: chmod go-w '%s'" : "look at the file, then chown '%s'",
 		 directory);
 	return err_at(err, -EPERM, path, 0, NULL);
 }

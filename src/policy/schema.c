@@ -84,7 +84,8 @@ static json_t *key_form(const struct policy_key_def *def, bool is_project)
 static int add_editors_key(json_t *form)
 {
 	return json_put(json_object_get(form, "properties"), "$schema",
-			json_pack("{s:s, s:s}", "type", "string", "description", "this schema's place, for editors; ignored"));
+			json_pack("{s:s, s:s}", "type", "string", "description",
+				  "this schema's place, for editors; ignored"));
 }
 
 /* The keys of a file, or of an entry in projects{}. */

@@ -247,8 +247,8 @@ static int check_outside(struct arena *arena, const char *file, const char *dire
 		return r == -ENOMEM ? err_oom(err) : err_sys(err, PINFOLD_UNAVAILABLE, -r, "resolve", file);
 	if (!path_is_in(real, writable))
 		return 0;
-	err_say(err, PINFOLD_REFUSED, EPERM, "the list of trusted files would lie in %s '%s', which the command may change",
-		what, writable);
+	err_say(err, PINFOLD_REFUSED, EPERM,
+		"the list of trusted files would lie in %s '%s', which the command may change", what, writable);
 	err_hint(err, "XDG_STATE_HOME says where it lies; keep it outside");
 	return err_at(err, -EPERM, file, 0, NULL);
 }

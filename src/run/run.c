@@ -60,9 +60,9 @@ static void keep(struct kept *kept, int fd)
 }
 
 /*
- * All others are the caller's own business. The writing end of the pipe that is the command's standard input, say, would
- * stay open here as long as the command waits for its end; and the control pipe of another run, started by another
- * thread at the same time, would keep that run from ending with its caller.
+ * All others are the caller's own business. The writing end of the pipe that is the command's standard input, say,
+ * would stay open here as long as the command waits for its end; and the control pipe of another run, started by
+ * another thread at the same time, would keep that run from ending with its caller.
  */
 static void close_others(const struct pinfold_plan *plan, const struct run_options *options,
 			 const struct channel *channel)
@@ -88,8 +88,8 @@ static void close_others(const struct pinfold_plan *plan, const struct run_optio
 	sys_close_range(next, ~0U, 0);
 }
 
-static _Noreturn void be_supervisor(const struct pinfold_plan *plan, const struct run_options *options, struct channel *channel,
-				    const sigset_t *mask)
+static _Noreturn void be_supervisor(const struct pinfold_plan *plan, const struct run_options *options,
+				    struct channel *channel, const sigset_t *mask)
 {
 	struct run_result result;
 
@@ -142,6 +142,7 @@ int run_start(const struct pinfold_plan *plan, const struct run_options *options
 	}
 	fd_close(&channel.result[1]);
 	fd_close(&channel.stop[0]);
-	*ret = (struct run_handle){ .supervisor = supervisor, .result_fd = channel.result[0], .control_fd = channel.stop[1] };
+	*ret = (struct run_handle){
+		.supervisor = supervisor, .result_fd = channel.result[0], .control_fd = channel.stop[1]};
 	return 0;
 }

@@ -28,7 +28,8 @@ struct run_result {
 struct run_options {
 	int stdio[3];        /* descriptors for 0, 1, 2 of the command; -1: the caller's own */
 	int handover_fd;     /* a socket that takes the directories of the plan's copies (carry.h), or -1 */
-	bool own_terminal;   /* may hand over the terminal, stop with the command, change signal dispositions (run_here) */
+	bool own_terminal;   /* may hand over the terminal, stop with the command, change signal dispositions (run_here)
+			      */
 };
 
 /* Runs the plan in this process until the end; mode off included. Returns 0 with *ret filled, whatever happened. */

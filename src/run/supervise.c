@@ -4,12 +4,11 @@
  *
  *            spawn                REPORT_STARTED            REPORT_EXIT, or the init is gone
  *   (start) ───────▶ SETTING_UP ────────────────▶ RUNNING ─────────────────────────────────▶ ENDED
- *                        │ REPORT_ERROR, or the      │ time limit: SIGTERM to all, two seconds later SIGKILL to the init
- *                        │ time limit: SIGKILL       └─▶ ENDING ─▶ ENDED
- *                        └──────────▶ ENDED
+ *                        │ REPORT_ERROR, or the      │ time limit: SIGTERM to all, two seconds later SIGKILL to the
+ * init │ time limit: SIGKILL       └─▶ ENDING ─▶ ENDED └──────────▶ ENDED
  *
- * Every signal is blocked and read from a descriptor, so there is no handler and no race; what the caller had blocked is
- * handed to the command. The pen's init holds the read end of the control pipe: whatever ends this process, SIGKILL
+ * Every signal is blocked and read from a descriptor, so there is no handler and no race; what the caller had blocked
+ * is handed to the command. The pen's init holds the read end of the control pipe: whatever ends this process, SIGKILL
  * included, ends the pen.
  */
 #include <errno.h>
@@ -101,13 +100,14 @@ static void hear_continued(struct supervision *s)
 	send_word(s, SIGCONT);
 }
 
-/* The command was stopped by the terminal or by a signal: so are we, as a shell expects of its job, until it continues us.
- * With a terminal the whole job stops; without one we are nobody's job, and the caller's other processes go on. */
+/* The command was stopped by the terminal or by a signal: so are we, as a shell expects of its job, until it continues
+ * us. With a terminal the whole job stops; without one we are nobody's job, and the caller's other processes go on. */
 static void hear_stopped(struct supervision *s, int signal)
 {
 	if (!s->options->own_terminal)
 		return;
-	/* It wants the terminal, and the shell has brought us to the foreground: without a word, since we were running. */
+	/* It wants the terminal, and the shell has brought us to the foreground: without a word, since we were running.
+	 */
 	if ((signal == SIGTTIN || signal == SIGTTOU) && terminal_must_give(&s->terminal)) {
 		send_word(s, CONTROL_TERMINAL);
 		send_word(s, SIGCONT);
@@ -303,7 +303,8 @@ static int spawn(struct supervision *s)
 		if (s->init == 0)
 			command_execute(&s->enter);
 		if (s->init < 0)
-			return err_sys(&s->result->error, PINFOLD_INTERNAL, errno, "start a process for", s->plan->argv.v[0]);
+			return err_sys(&s->result->error, PINFOLD_INTERNAL, errno, "start a process for",
+				       s->plan->argv.v[0]);
 		return 0;
 	}
 	terminal_open(&s->terminal, s->plan, s->options->own_terminal);
@@ -335,7 +336,8 @@ static int start(struct supervision *s)
 		s->init = 0;
 		return r;
 	}
-	/* From here on, not from REPORT_STARTED: a file system that answers nothing holds up mounts and execve as well. */
+	/* From here on, not from REPORT_STARTED: a file system that answers nothing holds up mounts and execve as well.
+	 */
 	if (s->plan->limits.time_ms != POLICY_NONE)
 		s->deadline_ms = now_ms(CLOCK_MONOTONIC) + (int64_t)s->plan->limits.time_ms;
 	fd_close(&s->enter.report_fd);
@@ -416,6 +418,7 @@ void supervise(const struct pinfold_plan *plan, const struct run_options *option
 	finish(&s);
 	ret->duration_ms = (uint64_t)(now_ms(CLOCK_MONOTONIC) - begin);
 	if (!ret->ran && ret->error.code == PINFOLD_OK)
-		err_say(&ret->error, PINFOLD_UNAVAILABLE, 0, ret->timed_out ? "the time limit was over before the command was started" :
-			"the pen ended before the command was started");
+		err_say(&ret->error, PINFOLD_UNAVAILABLE, 0,
+			ret->timed_out ? "the time limit was over before the command was started"
+				       : "the pen ended before the command was started");
 }

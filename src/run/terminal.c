@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All calls here happen with SIGTTOU blocked (the supervisor blocks every signal), so that a process in the background may
- * set the foreground.
+ * All calls here happen with SIGTTOU blocked (the supervisor blocks every signal), so that a process in the background
+ * may set the foreground.
  */
 #include "run/terminal.h"
 
@@ -19,8 +19,9 @@ void terminal_open(struct terminal *terminal, const struct pinfold_plan *plan, b
 	if (!own_terminal || !seen->has_controlling)
 		return;
 	if (!seen->is_all) {
-		/* A reader in the same pipeline would be stopped if it lost the foreground: stay in the caller's group. Then the
-		 * command could signal that group (E10D), unless Landlock's scope holds; without it, the first case. */
+		/* A reader in the same pipeline would be stopped if it lost the foreground: stay in the caller's group.
+		 * Then the command could signal that group (E10D), unless Landlock's scope holds; without it, the first
+		 * case. */
 		if (seen->is_foreground && plan->landlock_scoped)
 			terminal->job = JOB_CALLERS_GROUP;
 		return;
@@ -54,7 +55,8 @@ void terminal_close(struct terminal *terminal, bool by_signal)
 {
 	if (terminal->is_given) {
 		tcsetpgrp(terminal->fd, terminal->own_group);
-		/* A program that was killed in raw mode cannot restore it; one that ended by itself may have meant what it set. */
+		/* A program that was killed in raw mode cannot restore it; one that ended by itself may have meant what
+		 * it set. */
 		if (by_signal && terminal->has_modes)
 			tcsetattr(terminal->fd, TCSADRAIN, &terminal->modes);
 		/* What was typed for the command, or put there by the terminal in answer to what it printed, is not the

@@ -22,8 +22,8 @@ struct terminal {
 void terminal_open(struct terminal *terminal, const struct pinfold_plan *plan, bool own_terminal);
 /* The command was stopped: the terminal is ours again, if it was the command's. */
 void terminal_take(struct terminal *terminal);
-/* We were continued: true where the shell has put us in the foreground, and the command's group has to follow. The pen's
- * init brings it there: it is in the same session, and knows the group by a number. */
+/* We were continued: true where the shell has put us in the foreground, and the command's group has to follow. The
+ * pen's init brings it there: it is in the same session, and knows the group by a number. */
 bool terminal_must_give(struct terminal *terminal);
 /* The end: foreground is ours, modes as before where the command left them broken by dying, unread input is flushed. */
 void terminal_close(struct terminal *terminal, bool by_signal);

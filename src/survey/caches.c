@@ -164,14 +164,15 @@ static int open_base(struct taking *take, char **ret_path, int *ret_fd)
 			return r;
 	}
 	if (*ret_fd < 0)
-		return take_note(take, "'%s' is no directory that can be used (%s): no cache is kept", path, strerror(errno));
+		return take_note(take, "'%s' is no directory that can be used (%s): no cache is kept", path,
+				 strerror(errno));
 	if (fstat(*ret_fd, &st) < 0 || !is_own(survey, &st)) {
 		fd_close(ret_fd);
 		return take_note(take, "'%s' is not the caller's own directory: no cache is kept", path);
 	}
 	if (faccessat(*ret_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
-		return take_note(take, "'%s' cannot be written (%s): caches that it does not hold yet are not kept", path,
-				 strerror(errno));
+		return take_note(take, "'%s' cannot be written (%s): caches that it does not hold yet are not kept",
+				 path, strerror(errno));
 	return 0;
 }
 

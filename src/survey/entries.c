@@ -33,8 +33,8 @@ static enum visibility visibility_of(const struct survey *survey, const char *pa
 
 static int add(struct survey *survey, int home, char *path, const struct stat *st, const char *target)
 {
-	struct survey_entry *entries = arena_grow(&survey->arena, survey->entries, survey->entry_count, survey->entry_count + 1,
-						  sizeof(*entries), &survey->entry_cap);
+	struct survey_entry *entries = arena_grow(&survey->arena, survey->entries, survey->entry_count,
+						  survey->entry_count + 1, sizeof(*entries), &survey->entry_cap);
 
 	if (!entries)
 		return -ENOMEM;
@@ -104,7 +104,8 @@ static int list(struct survey *survey, int home, int parent, const char *name, c
 	}
 	while (r == 0 && (entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-			r = survey->entry_count < LIMIT_PATTERN_MATCHES ? list_one(survey, home, fd, entry, path, depth) : -E2BIG;
+			r = survey->entry_count < LIMIT_PATTERN_MATCHES ? list_one(survey, home, fd, entry, path, depth)
+									: -E2BIG;
 	closedir(dir);
 	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The survey: what lies on disk for this run, read once. Plain data: it can be written down (survey_write) and read back
- * (survey_read), so that plans can be tested on worlds that this machine does not have.
+ * The survey: what lies on disk for this run, read once. Plain data: it can be written down (survey_write) and read
+ * back (survey_read), so that plans can be tested on worlds that this machine does not have.
  */
 #ifndef SURVEY_SURVEY_H
 #define SURVEY_SURVEY_H
@@ -42,7 +42,6 @@ struct survey_home {
 	struct survey_node node;
 	struct strv mounts;  /* mount points below it */
 	struct strv file_mounts; /* those that are files, filled with the entries */
-	struct strv entries; /* for the fallback without overlay and for --home hidden: visible names, filled on demand */
 };
 
 enum protected_kind { PROTECTED_ABSENT, PROTECTED_DIRECTORY, PROTECTED_FILE, PROTECTED_LINK, PROTECTED_KIND_COUNT };
@@ -67,7 +66,8 @@ struct survey_grant {
 struct survey_cache {
 	const char *name;
 	const char *tool;  /* where the tool looks */
-	const char *store; /* the private directory bound there; NULL: none can be made, a directory of the private temp is used */
+	const char *store; /* the private directory bound there; NULL: none can be made, a directory of the private temp
+			      is used */
 	struct survey_node node; /* of store */
 };
 
@@ -182,18 +182,23 @@ struct survey {
 	size_t watch_root_count, watch_root_cap;
 	struct survey_watch *watches; /* sorted by root and path */
 	size_t watch_count, watch_cap;
+	int64_t taken_ns; /* when: what is younger may be the command's work. Not written down, either */
 	struct survey_config *configs;
 	size_t config_count, config_cap;
-	struct survey_grant *writes, *reads, *sockets, *devices, *tools; /* tools: toolchain directories bound over the home */
-	size_t write_count, write_cap, read_count, read_cap, socket_count, socket_cap, device_count, device_cap, tool_count, tool_cap;
-	struct strv service_directories; /* masked whole: hold sockets of host services, outside /run, /tmp and the home */
+	struct survey_grant *writes, *reads, *sockets, *devices;
+	struct survey_grant *tools; /* toolchain directories bound over the home */
+	size_t write_count, write_cap, read_count, read_cap, socket_count, socket_cap;
+	size_t device_count, device_cap, tool_count, tool_cap;
+	/* masked whole: hold sockets of host services, outside /run, /tmp and the home */
+	struct strv service_directories;
 	struct strv closed;         /* run by root: directories on the way to a grant that only root may enter */
 	struct survey_cache *caches;
 	size_t cache_count, cache_cap;
 	struct survey_mount *mounts;
 	size_t mount_count, mount_cap;
-	struct strv alias_parts;    /* other mounts of a part of a home in which something is hidden, each where it was found */
-	struct strv alias_homes;    /* other places of a whole home that are not masked: opened by the user, or the root */
+	struct strv alias_parts; /* other mounts of a part of a home in which something is hidden, each where it was
+				    found */
+	struct strv alias_homes; /* other places of a whole home that are not masked: opened by the user, or the root */
 	struct survey_stdio stdio[3];
 	struct survey_terminal terminal;
 	bool has_entries;           /* survey_list_entries has been called */
@@ -223,8 +228,8 @@ int survey_list_entries(struct survey *survey, struct pinfold_error *err);
 /* Looks at other descriptors that will be 0, 1 and 2 of the command (-1: the caller's, as survey_take saw it). */
 int survey_look_stdio(struct survey *survey, const int fds[3], struct pinfold_error *err);
 
-/* Before a plan's run: git's configuration may have changed since, also by an earlier run of this plan. 1: some has, and
- * the plan has to be made again; 0, or -ENOMEM. */
+/* Before a plan's run: git's configuration may have changed since, also by an earlier run of this plan. 1: some has,
+ * and the plan has to be made again; 0, or -ENOMEM. */
 int survey_renew_configs(struct survey *survey, struct pinfold_error *err);
 
 int survey_write(const struct survey *survey, struct buf *out);

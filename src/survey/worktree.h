@@ -9,7 +9,8 @@
 
 /* The worktree for `cwd` (canonical): `given` (NULL: none) resolved, else the directory at or above cwd that holds
  * `.git`, unless that one would be refused (then cwd). Reads no file. */
-int worktree_find(struct arena *arena, const char *cwd, const char *given, const char *home, char **ret, struct pinfold_error *err);
+int worktree_find(struct arena *arena, const char *cwd, const char *given, const char *home, char **ret,
+		  struct pinfold_error *err);
 
 /* Why `path` is no fit worktree (`/`, `/tmp`, a home, a system directory, one that holds any of them or pinfold's own
  * binary or configuration), in words, or NULL where it is fit. */

@@ -21,9 +21,12 @@ static const struct {
 	const char *step;
 	int errnum;
 } facts[] = {
-	{ "overlay", FACT_OVERLAY, "mount the overlay on", 1 },       { "fresh-proc", FACT_FRESH_PROC, "mount proc on", 1 },
-	{ "idmap", FACT_IDMAP, "map the ids of", 22 },                { "net", FACT_NET_NAMESPACE, "make namespaces for", 1 },
-	{ "namespaces", FACT_NAMESPACES, "make namespaces for", 1 }, { "seccomp", FACT_SECCOMP, "install the seccomp filter", 22 },
+	{"overlay", FACT_OVERLAY, "mount the overlay on", 1},
+	{"fresh-proc", FACT_FRESH_PROC, "mount proc on", 1},
+	{"idmap", FACT_IDMAP, "map the ids of", 22},
+	{"net", FACT_NET_NAMESPACE, "make namespaces for", 1},
+	{"namespaces", FACT_NAMESPACES, "make namespaces for", 1},
+	{"seccomp", FACT_SECCOMP, "install the seccomp filter", 22},
 };
 
 static void fail(const char *what, const struct pinfold_error *err)

@@ -26,7 +26,8 @@ static int start(struct job *job, const char *foreign, int is_set)
 	int r = 0;
 
 	snprintf(job->script, sizeof(job->script),
-		 "touch '%s/own' || exit 3; touch '%s/foreign' 2>/dev/null && exit 4; sleep 0.2; exit 0", job->own, foreign);
+		 "touch '%s/own' || exit 3; touch '%s/foreign' 2>/dev/null && exit 4; sleep 0.2; exit 0", job->own,
+		 foreign);
 	job->policy = pinfold_policy_new();
 	if (!job->policy || !job->host)
 		return -1;

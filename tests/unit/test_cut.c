@@ -85,7 +85,8 @@ static void test_yarnrc(void **state)
 		  "yarn-path \".yarn/yarn.cjs\"\n" },
 		{ ".yarnrc.yml",
 		  "nodeLinker: node-modules\n\nnpmAuthToken: x\nnpmRegistryServer: \"https://u:p@r.example.org\"\n"
-		  "npmScopes:\n  mine:\n    npmAuthIdent: \"u:p\"\n    npmRegistryServer: \"https://r.example.org\" # mine\n"
+		  "npmScopes:\n  mine:\n    npmAuthIdent: \"u:p\"\n    "
+		  "npmRegistryServer: \"https://r.example.org\" # mine\n"
 		  "npmRegistries:\n  \"//r.example.org\":\n    npmAuthToken: ${NPM_TOKEN}\n    npmAlwaysAuth: true\n"
 		  "plugins:\n  - path: .yarn/x.cjs\n    spec: x\n",
 		  "---\nnodeLinker: node-modules\nnpmRegistryServer: \"https://r.example.org\"\n"
@@ -120,7 +121,8 @@ static void test_pip(void **state)
 		  "trusted-host = i.example.org\n[install]\nuser = true\n" },
 		{ ".pip/pip.conf", "[global]\npassword = a\n  b\ntimeout: 5\n", "[global]\ntimeout: 5\n" },
 		{ ".pip/pip.conf", "[global]\nnonsense\n", NULL },
-		{ ".pip/pip.conf", "[global]\nindex-url = https://i.example.org/a1b2c3d4e5f6a7b8c9d0e1/simple\n", NULL },
+		{ ".pip/pip.conf",
+		  "[global]\nindex-url = https://i.example.org/a1b2c3d4e5f6a7b8c9d0e1/simple\n", NULL },
 	};
 
 	(void)state;
@@ -151,7 +153,8 @@ static void test_conda_nix_bundler_cabal(void **state)
 {
 	static const struct row rows[] = {
 		{ ".condarc",
-		  "channels:\n- https://u:p@c.example.org/main\n- https://c.example.org/t/ab-12345678/mine\n- defaults\n"
+		  "channels:\n- https://u:p@c.example.org/main\n- https://c.example.org/t/ab-12345678/mine\n"
+		  "- defaults\n"
 		  "ssl_verify: true\ndefault_channels: [https://c.example.org/x, other]\nadd_anaconda_token: true\n"
 		  "proxy_servers:\n  http: http://u:p@proxy.example.org:80\n",
 		  "---\nchannels:\n- https://c.example.org/main\n- https://c.example.org/mine\n- defaults\n"
@@ -165,7 +168,8 @@ static void test_conda_nix_bundler_cabal(void **state)
 		  "extra-trusted-public-keys = c.example.org-1:6NCHdD59X431o0gWypbMrAURkbJ16ZPMQFGspcDShjY=\n"
 		  "substituters = https://c.example.org ssh://builder@b.example.org\n!include other.conf\n" },
 		{ ".bundle/config",
-		  "---\nBUNDLE_PATH: \"vendor/bundle\"\nBUNDLE_GEMS__EXAMPLE__ORG: \"me:hunter2\"\nBUNDLE_FURY: \"hunter2\"\n"
+		  "---\nBUNDLE_PATH: \"vendor/bundle\"\nBUNDLE_GEMS__EXAMPLE__ORG: \"me:hunter2\"\n"
+		  "BUNDLE_FURY: \"hunter2\"\n"
 		  "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: \"https://u:p@m.example.org/\"\nBUNDLE_JOBS: \"4\"\n",
 		  "---\nBUNDLE_PATH: \"vendor/bundle\"\n"
 		  "BUNDLE_MIRROR__HTTPS://RUBYGEMS__ORG/: \"https://m.example.org/\"\nBUNDLE_JOBS: \"4\"\n" },
@@ -191,14 +195,16 @@ static void test_maven(void **state)
 		  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- <password>old</password> -->\n"
 		  "<settings xmlns=\"http://maven.apache.org/SETTINGS/1.0.0\">"
 		  "<servers><server><id>n</id><username>me</username><password>x</password></server></servers>"
-		  "<mirrors><mirror><id>n</id><url>https://u:p@n.example.org/m2</url><mirrorOf>*</mirrorOf></mirror></mirrors>"
+		  "<mirrors><mirror><id>n</id><url>https://u:p@n.example.org/m2</url>"
+		  "<mirrorOf>*</mirrorOf></mirror></mirrors>"
 		  "<proxies><proxy><host>proxy</host><username>me</username><password>x</password></proxy></proxies>"
 		  "<profiles><profile><properties><a.url>https://a.example.org</a.url><b>true</b><c>hunter2</c>"
 		  "<sonar.token>x</sonar.token></properties></profile></profiles>"
 		  "<offline/></settings>\n",
 		  "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n\n"
 		  "<settings xmlns=\"http://maven.apache.org/SETTINGS/1.0.0\">"
-		  "<mirrors><mirror><id>n</id><url>https://n.example.org/m2</url><mirrorOf>*</mirrorOf></mirror></mirrors>"
+		  "<mirrors><mirror><id>n</id><url>https://n.example.org/m2</url><mirrorOf>*</mirrorOf></mirror>"
+		  "</mirrors>"
 		  "<proxies><proxy><host>proxy</host></proxy></proxies>"
 		  "<profiles><profile><properties><a.url>https://a.example.org</a.url><b>true</b><c></c>"
 		  "</properties></profile></profiles>"
@@ -233,7 +239,8 @@ static void test_nuget(void **state)
 		  "<add key=\"mine\" value=\"https://n.example.org/v3\" /></packageSources>"
 		  "<config><add key=\"http_proxy\" value=\"http://p.example.org\" /></config></configuration>" },
 		{ ".nuget/NuGet/NuGet.Config",
-		  "<configuration><packageSources><add key=\"KeyFeed\" value=\"https://n.example.org\"/></packageSources>"
+		  "<configuration><packageSources><add key=\"KeyFeed\" value=\"https://n.example.org\"/>"
+		  "</packageSources>"
 		  "</configuration>", NULL },
 		{ ".nuget/NuGet/NuGet.Config", "<configuration><add key='a'value='b'/></configuration>", NULL },
 		{ ".nuget/NuGet/NuGet.Config", "<configuration><add key=a/></configuration>", NULL },

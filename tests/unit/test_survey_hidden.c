@@ -32,7 +32,8 @@ static void test_topmost_missing_parent(void **state)
 	assert_hidden("home/.config", HIDDEN_ABSENT, PLACE_HOME);
 	assert_open("home/.config/gh");
 	assert_hidden("home/.snowsql", HIDDEN_ABSENT, PLACE_HOME);
-	/* the private cache is bound at ~/.cargo/registry, in a ~/.cargo that the pen makes: nothing of the host shows there */
+	/* the private cache is bound at ~/.cargo/registry, in a ~/.cargo that the pen makes: nothing of the host shows
+	 * there */
 	assert_open("home/.cargo");
 	assert_open("home/.cargo/credentials.toml");
 }
