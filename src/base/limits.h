@@ -18,6 +18,9 @@ enum {
 	LIMIT_GIT_CONFIG_BYTES = 256 * 1024, /* a configuration of git's that the command gets as a copy */
 	LIMIT_GIT_CONFIG_ITEMS = 20000,
 	LIMIT_GIT_COPIES = 32,              /* and how many of them */
+	LIMIT_GIT_INDEX_BYTES = 128 * 1024 * 1024, /* an index of git's that is looked into after a run */
+	LIMIT_GIT_LINKS = 4096,             /* submodules in it */
+	LIMIT_GIT_REPOSITORIES = 1024,      /* that a run is followed into afterwards */
 	LIMIT_STATUS_BYTES = 1024,          /* PINFOLD_STATUS */
 	LIMIT_TODO_BYTES = 256 * 1024,      /* a todo list of git-rebase that is looked into after a run */
 	LIMIT_REMOVED_BYTES = 16 * 1024 * 1024, /* copied out of the worktree by one run, where it cannot be renamed */

@@ -21,24 +21,10 @@
 #include "base/limits.h"
 #include "base/path.h"
 #include "run/carry.h"
+#include "run/checking.h"
 
 const char *const check_action_names[] = { "reported", "moved", "renamed", "left" };
 _Static_assert(sizeof(check_action_names) / sizeof(check_action_names[0]) == ACTION_COUNT, "a name for each action");
-
-struct checking {
-	const struct pinfold_plan *plan;
-	struct arena *arena;
-	struct check_result *result;
-	struct removal removal;
-	int error; /* -ENOMEM; sticks */
-	size_t root;
-	int root_fd, root_error;
-	/* the directory of the last look-up: names of one directory follow each other */
-	const char *dir;
-	size_t dir_length;
-	int dir_fd, dir_error;
-	size_t link_length; /* with dir_error -ELOOP: of the path that is a link */
-};
 
 /* ---- looking up ---- */
 
@@ -47,7 +33,7 @@ static bool is_node(const struct stat *st, const struct survey_node *node)
 	return st->st_dev == node->dev && st->st_ino == node->ino && (st->st_mode & S_IFMT) == (node->mode & S_IFMT);
 }
 
-static void leave_directory(struct checking *c)
+void checking_leave(struct checking *c)
 {
 	if (c->dir_fd != c->root_fd)
 		fd_close(&c->dir_fd);
@@ -60,7 +46,7 @@ static void enter_root(struct checking *c, size_t index)
 	const struct survey_watch_root *root = &c->plan->survey.watch_roots[index];
 	struct stat st;
 
-	leave_directory(c);
+	checking_leave(c);
 	fd_close(&c->root_fd);
 	c->root = index;
 	c->root_error = 0;
@@ -136,14 +122,14 @@ static int enter_directory(struct checking *c, size_t root, const char *below)
 		return c->root_error;
 	if (c->dir && c->dir_length == length && memcmp(c->dir, below, length) == 0)
 		return c->dir_error;
-	leave_directory(c);
+	checking_leave(c);
 	c->dir = below;
 	c->dir_length = length;
 	c->dir_error = walk(c, below, length);
 	return c->dir_error;
 }
 
-static int look_up(struct checking *c, size_t root, const char *below, struct stat *ret)
+int checking_look_up(struct checking *c, size_t root, const char *below, struct stat *ret)
 {
 	int r = enter_directory(c, root, below);
 
@@ -157,7 +143,7 @@ static int look_up(struct checking *c, size_t root, const char *below, struct st
 	return r;
 }
 
-static bool is_missing(int r)
+bool checking_is_missing(int r)
 {
 	return r == -ENOENT || r == -ENOTDIR;
 }
@@ -169,7 +155,7 @@ static const char *root_path(const struct checking *c, const struct survey_watch
 	return c->plan->survey.watch_roots[watch->root].path;
 }
 
-static void __attribute__((format(printf, 2, 3))) warn(struct checking *c, const char *format, ...)
+void checking_warn(struct checking *c, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
@@ -181,15 +167,15 @@ static void __attribute__((format(printf, 2, 3))) warn(struct checking *c, const
 		c->error = -ENOMEM;
 }
 
-static void is_unknown(struct checking *c, const struct survey_watch *watch, int r)
+void checking_is_unknown(struct checking *c, const struct survey_watch *watch, int r)
 {
 	c->result->is_complete = false;
-	warn(c, "'%s%s%s' cannot be looked at after the run: %s", root_path(c, watch), *watch->below ? "/" : "",
+	checking_warn(c, "'%s%s%s' cannot be looked at after the run: %s", root_path(c, watch), *watch->below ? "/" : "",
 	     watch->below, strerror(-r));
 }
 
-static struct check_violation *add(struct checking *c, const struct survey_watch *watch, const char *below,
-				   const char *what)
+struct check_violation *checking_add(struct checking *c, const struct survey_watch *watch, const char *below,
+				     const char *what)
 {
 	const struct survey *survey = &c->plan->survey;
 	struct check_result *result = c->result;
@@ -211,9 +197,9 @@ static struct check_violation *add(struct checking *c, const struct survey_watch
 }
 
 /* c->dir_fd holds the last component of below. */
-static void remove_it(struct checking *c, const struct survey_watch *watch, const char *below, const char *what)
+void checking_remove(struct checking *c, const struct survey_watch *watch, const char *below, const char *what)
 {
-	struct check_violation *v = add(c, watch, below, what);
+	struct check_violation *v = checking_add(c, watch, below, what);
 
 	if (v && policy_number(c->plan->policy, KEY_ON_VIOLATION) != VIOLATION_REPORT)
 		v->action = removal_take(&c->removal, c->dir_fd, path_name(below), below, &v->moved_to);
@@ -228,8 +214,8 @@ static void remove_link(struct checking *c, const struct survey_watch *watch)
 	if (!link)
 		c->error = -ENOMEM;
 	else
-		remove_it(c, watch, link, "became a link on the way to a protected name");
-	leave_directory(c); /* what comes next may lie behind it as well, and is looked up anew */
+		checking_remove(c, watch, link, "became a link on the way to a protected name");
+	checking_leave(c); /* what comes next may lie behind it as well, and is looked up anew */
 }
 
 static void check_absent(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st)
@@ -238,9 +224,9 @@ static void check_absent(struct checking *c, const struct survey_watch *watch, i
 	if (r == -ELOOP)
 		remove_link(c, watch);
 	else if (r == 0)
-		remove_it(c, watch, watch->below, "appeared at a protected name");
-	else if (!is_missing(r))
-		is_unknown(c, watch, r);
+		checking_remove(c, watch, watch->below, "appeared at a protected name");
+	else if (!checking_is_missing(r))
+		checking_is_unknown(c, watch, r);
 }
 
 static bool has_changed(const struct survey_watch *watch, const struct stat *st)
@@ -267,12 +253,12 @@ static bool is_carried_over(struct checking *c, const struct survey_watch *watch
 
 static void check_same(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st)
 {
-	if (is_missing(r) || r == -ELOOP)
-		add(c, watch, watch->below, "is protected and is gone");
+	if (checking_is_missing(r) || r == -ELOOP)
+		checking_add(c, watch, watch->below, "is protected and is gone");
 	else if (r < 0)
-		is_unknown(c, watch, r);
+		checking_is_unknown(c, watch, r);
 	else if (has_changed(watch, st) && !is_carried_over(c, watch))
-		add(c, watch, watch->below, "is protected and was changed, by the host or by the command");
+		checking_add(c, watch, watch->below, "is protected and was changed, by the host or by the command");
 }
 
 static bool is_head(struct checking *c, const char *name, const struct stat *st)
@@ -292,18 +278,18 @@ static bool is_head(struct checking *c, const char *name, const struct stat *st)
 
 static void check_head(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st)
 {
-	if (r < 0 && !is_missing(r) && r != -ELOOP)
-		is_unknown(c, watch, r);
+	if (r < 0 && !checking_is_missing(r) && r != -ELOOP)
+		checking_is_unknown(c, watch, r);
 	else if (r < 0 || !is_head(c, path_name(watch->below), st))
-		add(c, watch, watch->below, "is no HEAD of git any more");
+		checking_add(c, watch, watch->below, "is no HEAD of git any more");
 }
 
 static void check_directory(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st)
 {
-	if (r < 0 && !is_missing(r) && r != -ELOOP)
-		is_unknown(c, watch, r);
+	if (r < 0 && !checking_is_missing(r) && r != -ELOOP)
+		checking_is_unknown(c, watch, r);
 	else if (r < 0 || !S_ISDIR(st->st_mode))
-		add(c, watch, watch->below, "is no directory of git any more");
+		checking_add(c, watch, watch->below, "is no directory of git any more");
 }
 
 /* As git decides (setup.c, is_git_directory): a HEAD, and objects and refs, which a commondir file has elsewhere. */
@@ -323,8 +309,8 @@ static void check_bare(struct checking *c, const struct survey_watch *watch, int
 	(void)st;
 	if (r < 0) {
 		/* a directory that is gone, or a link now, is none of git's */
-		if (!is_missing(r) && r != -ELOOP)
-			is_unknown(c, watch, r);
+		if (!checking_is_missing(r) && r != -ELOOP)
+			checking_is_unknown(c, watch, r);
 		return;
 	}
 	for (int i = 0; i < 4; i++) {
@@ -334,13 +320,13 @@ static void check_bare(struct checking *c, const struct survey_watch *watch, int
 			c->error = -ENOMEM;
 			return;
 		}
-		if ((i == 0 || parts) && look_up(c, watch->root, paths[i], &part) == 0)
+		if ((i == 0 || parts) && checking_look_up(c, watch->root, paths[i], &part) == 0)
 			parts |= 1U << i;
 	}
 	for (int i = 0; i < 4 && is_bare(parts) && !is_bare(watch->bare); i++) {
 		if (!(parts & ~watch->bare & 1U << i))
 			continue;
-		remove_it(c, watch, paths[i], "made its directory a repository of its own");
+		checking_remove(c, watch, paths[i], "made its directory a repository of its own");
 		parts &= ~(1U << i);
 	}
 }
@@ -360,9 +346,9 @@ static void remove_todo(struct checking *c, const struct survey_watch *watch)
 		    strlen(other->below) == (size_t)(slash - watch->below))
 			state = other->below;
 	}
-	if (look_up(c, watch->root, state, &st) == 0)
-		remove_it(c, watch, state, "has commands for git to carry out");
-	leave_directory(c);
+	if (checking_look_up(c, watch->root, state, &st) == 0)
+		checking_remove(c, watch, state, "has commands for git to carry out");
+	checking_leave(c);
 }
 
 static void check_todo(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st)
@@ -376,7 +362,7 @@ static void check_todo(struct checking *c, const struct survey_watch *watch, int
 		remove_link(c, watch);
 		return;
 	}
-	if (is_missing(r))
+	if (checking_is_missing(r))
 		return;
 	fd = r < 0 ? r : fd_open_regular(c->dir_fd, path_name(watch->below));
 	if (fd >= 0)
@@ -400,16 +386,16 @@ static void check_state(struct checking *c, const struct survey_watch *watch, in
 	if (r == -ELOOP)
 		remove_link(c, watch);
 	else if (r == 0)
-		warn(c, "%s was begun: '%s/%s'", watch->rule, root_path(c, watch), watch->below);
-	else if (!is_missing(r))
-		is_unknown(c, watch, r);
+		checking_warn(c, "%s was begun: '%s/%s'", watch->rule, root_path(c, watch), watch->below);
+	else if (!checking_is_missing(r))
+		checking_is_unknown(c, watch, r);
 }
 
 static void check_lock(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st)
 {
 	(void)st;
 	if (r == 0)
-		warn(c, "%s is there since the run: '%s/%s'", watch->rule, root_path(c, watch), watch->below);
+		checking_warn(c, "%s is there since the run: '%s/%s'", watch->rule, root_path(c, watch), watch->below);
 }
 
 typedef void check_function(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st);
@@ -444,9 +430,11 @@ int check_after(const struct pinfold_plan *plan, struct arena *arena, struct che
 		struct stat st;
 
 		if (i == 0 || !is_twice(watch, watch - 1))
-			checks[watch->kind](&c, watch, look_up(&c, watch->root, watch->below, &st), &st);
+			checks[watch->kind](&c, watch, checking_look_up(&c, watch->root, watch->below, &st), &st);
 	}
-	leave_directory(&c);
+	if (!c.error)
+		check_repositories(&c);
+	checking_leave(&c);
 	fd_close(&c.root_fd);
 	removal_close(&c.removal);
 	return c.error;

@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -335,8 +336,12 @@ static int compare(const void *a, const void *b)
 int take_watch(struct taking *take)
 {
 	struct survey *survey = take->survey;
+	struct timespec now;
 	int r;
 
+	/* The clock of file systems, which lags a little behind the other one. */
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	survey->taken_ns = (int64_t)now.tv_sec * NS + now.tv_nsec;
 	if (policy_number(take->policy, KEY_READ_ONLY) || policy_number(take->policy, KEY_MODE) == MODE_OFF) {
 		survey->watch_count = 0;
 		return 0;

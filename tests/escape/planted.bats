@@ -10,6 +10,8 @@ setup() {
 	own_home
 	needs git
 	new_repo
+	git config --global user.name tester
+	git config --global user.email tester@example.invalid
 	MARKER=$SCRATCH/marker
 	export MARKER
 }
@@ -101,6 +103,71 @@ bare() {
 	harmless 'git init -q . && printf "[core]\n\tfsmonitor = touch \"$MARKER\"; false\n" >>.git/config' 'git status' sub/.git
 	harmless 'git init -q ../deep && printf "[core]\n\tfsmonitor = touch \"$MARKER\"; false\n" >>../deep/.git/config
 		printf "gitdir: ../deep/.git\n" >.git' 'git status' sub/.git
+}
+
+# A command that makes git, where it is started, carry out a program: a line of configuration, and a hook.
+FSMONITOR='git config core.fsmonitor "touch \"$MARKER\"; false"'
+INDEX_HOOK="mkdir -p .git/hooks; $HOOK >.git/hooks/post-index-change; chmod +x .git/hooks/post-index-change"
+REPOSITORY='git init -q . && git commit -q --allow-empty -m x'
+
+@test "E033 a submodule that the command has made and added" {
+	local add='cd ..; git add sub; git commit -q -m y'
+	harmless "mkdir sub; cd sub; $REPOSITORY; $FSMONITOR; $add" 'git status' sub/.git/config
+	rm -rf sub && git reset -q --hard HEAD~1
+	harmless "mkdir sub; cd sub; $REPOSITORY; $add; cd sub; $INDEX_HOOK" 'echo x >sub/new; git -C sub add new' \
+		sub/.git/hooks/post-index-change
+	rm -rf sub && git reset -q --hard HEAD~1
+	# by a pointer, in a configuration that is included, in an index that is split, in a submodule of the submodule
+	harmless "git init -q --separate-git-dir deep sub; cd sub; git commit -q --allow-empty -m x; $FSMONITOR; $add" 'git status' \
+		deep/config
+	rm -rf sub deep && git reset -q --hard HEAD~1
+	harmless "mkdir sub; cd sub; $REPOSITORY; git config include.path ../../inc; cd ..
+		printf '[core]\n\tfsmonitor = touch \"%s\"; false\n' \"\$MARKER\" >inc; git add sub; git commit -q -m y" 'git status' \
+		sub/.git/config
+	rm -rf sub && git reset -q --hard HEAD~1
+	harmless "mkdir sub; cd sub; $REPOSITORY; $FSMONITOR; cd ..; git add sub; git update-index --split-index" 'git status' \
+		sub/.git/config
+	rm -rf sub && git reset -q --hard
+	harmless "mkdir -p sub/in; cd sub; git init -q .; cd in; $REPOSITORY; $FSMONITOR; cd ..; git add in; git commit -q -m x; $add" \
+		'git status' sub/in/.git/config
+}
+
+@test "E033 the place of a submodule that nobody has cloned" {
+	git init -q "$SCRATCH/origin" && git -C "$SCRATCH/origin" commit -q --allow-empty -m x
+	git -c protocol.file.allow=always submodule --quiet add "$SCRATCH/origin" sub
+	git commit -q -m sub && git submodule --quiet deinit -f sub && rm -rf .git/modules
+	harmless "cd sub; $REPOSITORY; $FSMONITOR" 'git status' sub/.git/config
+	rm -rf sub && mkdir sub
+	# What `git submodule update` outside would take into use.
+	run pen -- sh -c "mkdir -p .git/modules; git init -q --separate-git-dir .git/modules/sub x; rm -rf x; git -C .git/modules/sub config core.fsmonitor evil"
+	assert_output_has "'.git/modules/sub/config'"
+	refute_exists .git/modules/sub/config
+}
+
+@test "E033 a repository where there was none" {
+	rm -rf .git && mkdir -p a/b
+	harmless "$REPOSITORY; $FSMONITOR" 'git status' .git/config
+	rm -rf .git
+	harmless "$REPOSITORY; $INDEX_HOOK" 'git add file' .git/hooks/post-index-change
+	rm -rf .git && cd a/b || return
+	run pen --worktree "$WORK" -- sh -c "cd ..; $REPOSITORY; $FSMONITOR"
+	assert_output_has "'a/.git/config'"
+	git status
+	refute_exists "$MARKER"
+}
+
+@test "E033 a repository that carries nothing out stays as the command has made it" {
+	run pen -- sh -c 'git init -q sub; cd sub; git config user.name x; git remote add origin https://host.example/a.git
+		git commit -q --allow-empty -m x; git config branch.main.remote origin; cd ..; git add sub; git commit -q -m y'
+	assert_status 0
+	refute_output_has pinfold:
+	assert_equal "$(git -C sub config user.name)" x
+	git clone -q . "$SCRATCH/clone"
+	rm -rf .git
+	run pen -- sh -c 'git init -q; git add file; git commit -q -m x'
+	assert_status 0
+	assert_equal "$output" ""
+	git status
 }
 
 @test "E10F a rebase with commands, begun for the host to go on with" {

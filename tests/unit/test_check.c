@@ -100,6 +100,24 @@ static bool exists(const char *name)
 	return faccessat(AT_FDCWD, at(name), F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+/* An index of version 4 with one file, or with one submodule. */
+static void put_index(const char *name, const char *submodule)
+{
+	static const char header[12] = { 'D', 'I', 'R', 'C', 0, 0, 0, 4, 0, 0, 0, 1 };
+	const char *entry = submodule ? submodule : "file";
+	char bytes[256] = { 0 };
+	const size_t mode = sizeof(header) + 24;
+	int fd = open(at(name), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	memcpy(bytes, header, sizeof(header));
+	bytes[mode + 2] = (char)(submodule ? 0xe0 : 0x81);
+	bytes[sizeof(header) + 61] = (char)strlen(entry);
+	memcpy(bytes + sizeof(header) + 63, entry, strlen(entry));
+	assert_true(fd >= 0);
+	assert_true(write(fd, bytes, sizeof(header) + 64 + strlen(entry) + 20) > 0);
+	close(fd);
+}
+
 static void test_nothing(void **state)
 {
 	(void)state;
@@ -108,7 +126,7 @@ static void test_nothing(void **state)
 	put("work/.claude/settings.json", "{}");
 	look();
 	put("work/file", "x");
-	put("work/.git/index", "x");
+	put_index("work/.git/index", NULL);
 	put("work/.claude/notes", "x");
 	put("work/.git/HEAD", "ref: refs/heads/other\n");
 	check();
@@ -243,6 +261,151 @@ static void test_nearer_repository(void **state)
 	assert_found("work/sub/.git", ACTION_MOVED);
 }
 
+#define FSMONITOR "[core]\n\tfsmonitor = evil\n"
+
+static void test_submodules(void **state)
+{
+	(void)state;
+	make_clone("work");
+	put_index("work/.git/index", NULL);
+	look();
+	make_clone("work/module");
+	put_index("work/.git/index", "module");
+	check();
+	assert_int_equal(result.count, 0);
+	put("work/module/.git/config", FSMONITOR);
+	put("work/module/.git/hooks/post-index-change", "evil");
+	put("work/module/.git/hooks/pre-push.sample", "sample");
+	put("work/module/.git/commondir", "../../other\n");
+	check();
+	assert_true(result.is_complete);
+	assert_int_equal(result.count, 3);
+	assert_found("work/module/.git/config", ACTION_MOVED);
+	assert_found("work/module/.git/hooks/post-index-change", ACTION_MOVED);
+	assert_found("work/module/.git/commondir", ACTION_MOVED);
+	assert_true(exists("work/module/.git/hooks/pre-push.sample"));
+	/* the place of one that nobody has cloned: the index is what it was; and in that one another */
+	look();
+	put_index("work/module/.git/index", "inner");
+	make_clone("work/module/inner");
+	put("work/module/inner/.git/config", "[include]\n\tpath = ../evil\n");
+	check();
+	assert_int_equal(result.count, 1);
+	assert_found("work/module/inner/.git/config", ACTION_MOVED);
+	/* two spellings of a subsection at once are read by git, not by us */
+	put("work/module/inner/.git/config", "[filter.a \"b\"]\n\tclean = evil\n");
+	check();
+	assert_found("work/module/inner/.git/config", ACTION_MOVED);
+}
+
+/* What is older than the run is its owner's: nothing is said as long as the command has no part in it. */
+static void test_older_submodules(void **state)
+{
+	(void)state;
+	make_clone("work");
+	make_clone("work/module");
+	put("work/module/.git/config", FSMONITOR);
+	put_index("work/.git/index", "module");
+	usleep(20000);
+	look();
+	check();
+	assert_int_equal(result.count, 0);
+	put_index("work/.git/index", "module");
+	check();
+	assert_int_equal(result.count, 1);
+	assert_found("work/module/.git/config", ACTION_REPORTED);
+	assert_true(exists("work/module/.git/config"));
+}
+
+static void test_pointers(void **state)
+{
+	(void)state;
+	make_clone("work");
+	put_index("work/.git/index", "module");
+	make_dir("work/module");
+	make_clone("out");
+	look();
+	make_clone("work/deep");
+	put("work/deep/.git/config", FSMONITOR);
+	put("work/module/.git", "gitdir: ../deep/.git\n");
+	check();
+	assert_int_equal(result.count, 1);
+	assert_found("work/deep/.git/config", ACTION_MOVED);
+	/* a way that a link could bend, a link, and out of the worktree */
+	put("work/module/.git", "gitdir: ../link/../evil/.git\n");
+	check();
+	assert_found("work/module/.git", ACTION_MOVED);
+	make_link("../deep/.git", "work/module/.git");
+	check();
+	assert_found("work/module/.git", ACTION_MOVED);
+	put("work/module/.git", "gitdir: ../../out/.git\n");
+	check();
+	assert_found("work/module/.git", ACTION_MOVED);
+	assert_true(exists("out/.git/config"));
+	assert_int_equal(rmdir(at("work/module")), 0);
+	make_link("deep", "work/module");
+	check();
+	assert_found("work/module", ACTION_MOVED);
+	assert_true(exists("work/deep"));
+}
+
+/* `git submodule update` outside takes what lies there. */
+static void test_modules(void **state)
+{
+	(void)state;
+	make_clone("work");
+	put_index("work/.git/index", NULL);
+	look();
+	make_dir("work/.git/modules/group/name");
+	put("work/.git/modules/group/name/HEAD", "ref: refs/heads/main\n");
+	put("work/.git/modules/group/name/config", "[core]\n\tworktree = ../../../../sub\n\tbare = false\n");
+	check();
+	assert_int_equal(result.count, 0);
+	make_link("../out", "work/away");
+	put("work/.git/modules/group/name/config", "[core]\n\tworktree = ../../../../away/../sub\n");
+	check();
+	assert_found("work/.git/modules/group/name/config", ACTION_MOVED);
+	put("work/.git/modules/group/name/config", "[core]\n\tworktree = ../../../../away\n");
+	check();
+	assert_found("work/.git/modules/group/name/config", ACTION_MOVED);
+	put("work/.git/modules/group/name/config", FSMONITOR);
+	check();
+	assert_found("work/.git/modules/group/name/config", ACTION_MOVED);
+}
+
+static void test_first_repository(void **state)
+{
+	(void)state;
+	make_clone("work/old"); /* put in place by the command, so that its age says nothing */
+	put("work/old/.git/config", "[remote \"o\"]\n\turl = ext::evil\n");
+	usleep(20000);
+	look();
+	assert_int_equal(rename(at("work/old/.git"), at("work/.git")), 0);
+	check();
+	assert_int_equal(result.count, 1);
+	assert_found("work/.git/config", ACTION_MOVED);
+	put("work/.git/config", "[core]\n\tbare = false\n[remote \"o\"]\n\turl = https://a.example/b\n[branch \"main\"]\n"
+				"\tremote = o\n\tmerge = refs/heads/main\n[user]\n\tname = x\n");
+	check();
+	assert_int_equal(result.count, 0);
+	assert_true(result.is_complete);
+}
+
+static void test_index_that_cannot_be_read(void **state)
+{
+	(void)state;
+	make_clone("work");
+	put("work/.git/index", "nothing that git writes");
+	look();
+	check();
+	assert_false(result.is_complete);
+	assert_int_equal(result.warnings.n, 1);
+	unlink(at("work/.git/index"));
+	make_link("../sub/index", "work/.git/index");
+	check();
+	assert_false(result.is_complete);
+}
+
 static void test_todo(void **state)
 {
 	(void)state;
@@ -326,6 +489,12 @@ int main(void)
 		CHECK_TEST(test_changed),
 		CHECK_TEST(test_bare),
 		CHECK_TEST(test_nearer_repository),
+		CHECK_TEST(test_submodules),
+		CHECK_TEST(test_older_submodules),
+		CHECK_TEST(test_pointers),
+		CHECK_TEST(test_modules),
+		CHECK_TEST(test_first_repository),
+		CHECK_TEST(test_index_that_cannot_be_read),
 		CHECK_TEST(test_todo),
 		CHECK_TEST(test_report_and_no_check),
 		CHECK_TEST(test_other_worktree),

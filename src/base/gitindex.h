@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * git's index (gitformat-index(5)), read for one thing: the directories below a checkout that git on the host would
+ * enter as repositories of their own. Hostile input. What git reads in another order (blocks that a table names, a list
+ * of entries in a second file) is read as well, so that nothing is found by git alone.
+ */
+#ifndef BASE_GITINDEX_H
+#define BASE_GITINDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/strv.h"
+
+struct gitindex {
+	struct strv links;   /* gitlinks: submodules */
+	struct strv sparse;  /* directories whose entries are not listed (a sparse index) */
+	struct strv shared;  /* names of files beside the index that hold more entries (a split index) */
+};
+
+/* Adds what it finds. 0, -EINVAL (as no git writes it), -E2BIG (too many) or -ENOMEM. */
+int gitindex_read(struct arena *arena, const void *data, size_t length, struct gitindex *ret);
+
+#endif
