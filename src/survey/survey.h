@@ -183,7 +183,6 @@ struct survey {
 	struct survey_watch *watches; /* sorted by root and path */
 	size_t watch_count, watch_cap;
 	int64_t taken_ns; /* when: what is younger may be the command's work. Not written down, either */
-	int64_t taken_ns; /* when: what is younger may be the command's work. Not written down, either */
 	struct survey_config *configs;
 	size_t config_count, config_cap;
 	struct survey_grant *writes, *reads, *sockets, *devices;
