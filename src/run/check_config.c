@@ -59,7 +59,7 @@ static const struct {
 	{ "core", false, "quotepath", is_any },
 	{ "core", false, "sparsecheckout", is_any },
 	{ "core", false, "sparsecheckoutcone", is_any },
-	{ "core", false, "worktree", is_any }, /* check_repositories.c looks where it leads */
+	{ "core", false, "worktree", is_any }, /* check_judge.c looks where it leads */
 	{ "extensions", false, "objectformat", is_any },
 	{ "extensions", false, "compatobjectformat", is_any },
 	{ "extensions", false, "refstorage", is_any },

@@ -37,7 +37,7 @@ struct check_violation *checking_add(struct checking *c, const struct survey_wat
 /* The same, and moves it away unless the policy only asks for a report. After a look-up of `below`. */
 void checking_remove(struct checking *c, const struct survey_watch *watch, const char *below, const char *what);
 
-/* ---- check_repositories.c: what git on the host would enter beside the repository of the run ---- */
+/* ---- check_repositories.c, check_judge.c: what git on the host would enter beside the repository of the run ---- */
 
 void check_repositories(struct checking *c);
 
