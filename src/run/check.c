@@ -170,8 +170,8 @@ void checking_warn(struct checking *c, const char *format, ...)
 void checking_is_unknown(struct checking *c, const struct survey_watch *watch, int r)
 {
 	c->result->is_complete = false;
-	checking_warn(c, "'%s%s%s' cannot be looked at after the run: %s", root_path(c, watch), *watch->below ? "/" : "",
-	     watch->below, strerror(-r));
+	checking_warn(c, "'%s%s%s' cannot be looked at after the run: %s", root_path(c, watch),
+		      *watch->below ? "/" : "", watch->below, strerror(-r));
 }
 
 struct check_violation *checking_add(struct checking *c, const struct survey_watch *watch, const char *below,

@@ -37,8 +37,8 @@ static bool is_url(const char *value)
 /* Not `!COMMAND`. */
 static bool is_update(const char *value)
 {
-	return value && (strcmp(value, "checkout") == 0 || strcmp(value, "rebase") == 0 || strcmp(value, "merge") == 0 ||
-			 strcmp(value, "none") == 0);
+	return value && (strcmp(value, "checkout") == 0 || strcmp(value, "rebase") == 0 ||
+			 strcmp(value, "merge") == 0 || strcmp(value, "none") == 0);
 }
 
 static const struct {

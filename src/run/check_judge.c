@@ -143,7 +143,8 @@ static const char *find_harm(struct checking *c, const struct repository *reposi
 			item = &config->v[i];
 	if (!item)
 		return NULL;
-	return arena_printf(c->arena, "sets %s.%s in a repository that git outside would enter", item->section, item->key);
+	return arena_printf(c->arena, "sets %s.%s in a repository that git outside would enter", item->section,
+			    item->key);
 }
 
 /* One that cannot be read may be read by git all the same. */

@@ -7,8 +7,8 @@
  * from the index to each submodule, to its index, and so on. A repository may be new; what it would carry out may not.
  *
  * The index is read even if it has not changed: an earlier run may have added a submodule whose place this one fills.
- * What the survey protects was out of the command's reach and is not judged, but its index is read. All is bounded, and
- * no link is followed.
+ * Only a large one is not: the cost of a run must not grow with the tree. What the survey protects was out of the
+ * command's reach and is not judged, but its index is read. All is bounded, and no link is followed.
  */
 #include <errno.h>
 #include <string.h>
@@ -191,8 +191,13 @@ static int read_index(struct checking *c, const char *path, struct gitindex *ret
 	struct buf bytes BUF_CLEANUP = BUF_INIT(LIMIT_GIT_INDEX_BYTES);
 	struct stat st;
 	FD_CLEANUP int fd = visit_open(c, path, &st);
-	int r = fd < 0 ? fd : buf_read_fd(&bytes, fd);
+	int r;
 
+	if (fd >= 0 && st.st_size > LIMIT_GIT_INDEX_STILL && !visit_is_young(c, &st)) {
+		checking_warn(c, "'%s' is large and has not changed: the submodules in it are not looked at", path);
+		return -ENOENT;
+	}
+	r = fd < 0 ? fd : buf_read_fd(&bytes, fd);
 	if (r < 0)
 		return r;
 	*ret_young = *ret_young || visit_is_young(c, &st);

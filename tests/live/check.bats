@@ -170,3 +170,20 @@ removed() {
 	[[ $(field "$SCRATCH/record" 'r["warnings"]') == *index.lock* ]] || fail "not in the record"
 	assert_exists .git/index.lock
 }
+
+@test "a large index is read only after a run that has written it" {
+	needs git
+	git init -q .
+	blob=$(git hash-object -w --stdin </dev/null)
+	seq 12000 | sed "s|.*|100644 $blob	some/longer/directory/name/to/fill/the/index/file&|" | git update-index --index-info
+	[ "$(stat -c %s .git/index)" -gt 1048576 ] || fail 'the index is too small for this test'
+	sleep 0.05 # older than the run, also by a coarse clock
+	run pen --record "$SCRATCH/still" -- true
+	assert_status 0
+	field "$SCRATCH/still" 'r["warnings"]' | grep -q "index' is large and has not changed"
+	run pen --record "$SCRATCH/written" -- sh -c 'git init -q sub && git -C sub -c user.name=t -c user.email=t@example.org commit -q --allow-empty -m x &&
+		git -C sub config core.fsmonitor false && git add sub 2>/dev/null'
+	assert_status 0
+	assert_output_has "'sub/.git/config'"
+	! field "$SCRATCH/written" 'r["warnings"]' | grep -q 'has not changed'
+}

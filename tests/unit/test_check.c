@@ -384,8 +384,9 @@ static void test_first_repository(void **state)
 	check();
 	assert_int_equal(result.count, 1);
 	assert_found("work/.git/config", ACTION_MOVED);
-	put("work/.git/config", "[core]\n\tbare = false\n[remote \"o\"]\n\turl = https://a.example/b\n[branch \"main\"]\n"
-				"\tremote = o\n\tmerge = refs/heads/main\n[user]\n\tname = x\n");
+	put("work/.git/config",
+	    "[core]\n\tbare = false\n[remote \"o\"]\n\turl = https://a.example/b\n[branch \"main\"]\n"
+	    "\tremote = o\n\tmerge = refs/heads/main\n[user]\n\tname = x\n");
 	check();
 	assert_int_equal(result.count, 0);
 	assert_true(result.is_complete);
