@@ -20,7 +20,6 @@ enum {
 	NR_FSOPEN = 430,             /* 5.2 */
 	NR_FSCONFIG = 431,           /* 5.2 */
 	NR_FSMOUNT = 432,            /* 5.2 */
-	NR_PIDFD_OPEN = 434,         /* 5.3 */
 	NR_CLOSE_RANGE = 436,        /* 5.9 */
 	NR_OPENAT2 = 437,            /* 5.6 */
 	NR_MOUNT_SETATTR = 442,      /* 5.12 */
@@ -35,7 +34,6 @@ enum {
 	SYS_AT_EMPTY_PATH = 0x1000,
 	SYS_MOVE_MOUNT_F_EMPTY_PATH = 0x4,
 	SYS_MOVE_MOUNT_T_EMPTY_PATH = 0x40,
-	SYS_FSCONFIG_SET_FLAG = 0,
 	SYS_FSCONFIG_SET_STRING = 1,
 	SYS_FSCONFIG_CMD_CREATE = 6,
 	SYS_RESOLVE_NO_MAGICLINKS = 0x2,
@@ -101,11 +99,6 @@ static inline int sys_open_tree_at_place(const char *path, unsigned flags)
 static inline int sys_close_range(unsigned first, unsigned last, unsigned flags)
 {
 	return (int)syscall(NR_CLOSE_RANGE, first, last, flags);
-}
-
-static inline int sys_pidfd_open(pid_t pid)
-{
-	return (int)syscall(NR_PIDFD_OPEN, pid, 0);
 }
 
 /* fork, with flags. Straight to the kernel: no handler of pthread_atfork runs, no lock of the C library is taken, and

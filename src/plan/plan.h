@@ -116,8 +116,6 @@ struct plan_copy {
 
 /* ---- Landlock ---- */
 
-enum landlock_group { LANDLOCK_WRITE, LANDLOCK_DEVICE, LANDLOCK_GROUP_COUNT };
-
 struct plan_landlock_rule {
 	const char *path;  /* opened in the finished pen; NULL: what is the command's 0, 1 or 2 */
 	int fd;            /* then: which of them */
@@ -153,7 +151,6 @@ struct pinfold_plan {
 
 	enum backend backend; /* NONE: --mode off */
 	bool offline;
-	bool has_terminal;    /* hands the terminal over */
 	struct guarantee_result guarantee[GUARANTEE_COUNT];
 	struct strv warnings;
 
@@ -170,7 +167,6 @@ struct pinfold_plan {
 	struct plan_landlock_rule *rules;
 	size_t rule_count, rule_cap;
 	bool has_landlock, has_seccomp;
-	bool needs_nested; /* --nesting: not built */
 
 	enum ids_kind ids;
 	uid_t host_uid;  /* id on the host the command runs under */
