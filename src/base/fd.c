@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -91,4 +93,58 @@ int fd_move_above(int fd, int least)
 		return -errno;
 	fd_close(&fd);
 	return moved;
+}
+
+/* ---- from process to process ---- */
+
+int fd_send(int socket, const int *fds, size_t n)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(FD_SEND_MAX * sizeof(int))] = { 0 };
+	char byte = 0;
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1, .msg_control = control };
+	struct cmsghdr *header;
+
+	if (n == 0 || n > FD_SEND_MAX)
+		return -EINVAL;
+	message.msg_controllen = CMSG_SPACE(n * sizeof(int));
+	header = CMSG_FIRSTHDR(&message);
+	header->cmsg_level = SOL_SOCKET;
+	header->cmsg_type = SCM_RIGHTS;
+	header->cmsg_len = CMSG_LEN(n * sizeof(int));
+	memcpy(CMSG_DATA(header), fds, n * sizeof(int));
+	return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+int fd_receive(int socket, int *fds, size_t max, int flags)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(FD_SEND_MAX * sizeof(int))];
+	int came[FD_SEND_MAX];
+	char byte;
+	struct iovec data = { &byte, 1 };
+	struct msghdr message = {
+		.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control),
+	};
+	struct cmsghdr *header;
+	ssize_t length;
+	size_t n;
+
+	do
+		length = recvmsg(socket, &message, flags | MSG_CMSG_CLOEXEC);
+	while (length < 0 && errno == EINTR);
+	if (length <= 0)
+		return length < 0 ? -errno : 0;
+	header = CMSG_FIRSTHDR(&message);
+	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+		return -EPROTO;
+	n = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	memcpy(came, CMSG_DATA(header), n * sizeof(int));
+	/* MSG_CTRUNC: our table of descriptors had no room for all of them. */
+	if (n <= max && !(message.msg_flags & MSG_CTRUNC)) {
+		memcpy(fds, came, n * sizeof(int));
+		return (int)n;
+	}
+	for (size_t i = 0; i < n; i++)
+		close(came[i]);
+	return -EMFILE;
 }

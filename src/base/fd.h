@@ -22,4 +22,13 @@ int fd_open_regular(int dirfd, const char *path);
 /* Moves fd to a number of at least `least`, close-on-exec; the old one is closed. The new number or -errno. */
 int fd_move_above(int fd, int least);
 
+enum { FD_SEND_MAX = 253 }; /* SCM_MAX_FD: what the kernel takes in one message */
+
+/* Hands n descriptors (1 to FD_SEND_MAX) over in one message of a unix socket, which keeps messages whole
+ * (SOCK_SEQPACKET). 0 or -errno, never SIGPIPE. Async-signal-safe. */
+int fd_send(int socket, const int *fds, size_t n);
+/* Takes such a message, in which max descriptors are expected at most; they are close-on-exec. How many came, 0 at the
+ * end of file, or -errno: then none is left open. flags: those of recvmsg. Async-signal-safe. */
+int fd_receive(int socket, int *fds, size_t max, int flags);
+
 #endif

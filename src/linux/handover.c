@@ -5,32 +5,12 @@
  * its copies as well. The descriptors keep the private tmpfs alive, and nothing else of the pen.
  */
 #include <errno.h>
-#include <string.h>
-#include <sys/socket.h>
 
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/limits.h"
 #include "linux/enter.h"
 #include "linux/sys.h"
-
-static int send_all(int socket, const int *fds, size_t n)
-{
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(LIMIT_GIT_COPIES * sizeof(int))] = { 0 };
-	char byte = 0;
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = {
-		.msg_iov = &data, .msg_iovlen = 1,
-		.msg_control = control, .msg_controllen = CMSG_SPACE(n * sizeof(int)),
-	};
-	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
-
-	header->cmsg_level = SOL_SOCKET;
-	header->cmsg_type = SCM_RIGHTS;
-	header->cmsg_len = CMSG_LEN(n * sizeof(int));
-	memcpy(CMSG_DATA(header), fds, n * sizeof(int));
-	return sendmsg(socket, &message, MSG_NOSIGNAL) < 0 ? -errno : 0;
-}
 
 int handover_send(struct enter *enter, struct pinfold_error *err)
 {
@@ -46,7 +26,7 @@ int handover_send(struct enter *enter, struct pinfold_error *err)
 		r = fds[n] < 0 ? -errno : 0;
 	}
 	if (r == 0)
-		r = send_all(enter->handover_fd, fds, n);
+		r = fd_send(enter->handover_fd, fds, n);
 	for (size_t i = 0; i < n; i++)
 		fd_close(&fds[i]);
 	fd_close(&enter->handover_fd);

@@ -50,28 +50,6 @@ void carry_close(struct carry_handover *handover)
 	fd_close(&handover->out);
 }
 
-/* The copies' directories; how many came, which is all or none. */
-static size_t receive(int socket, int *fds)
-{
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(LIMIT_GIT_COPIES * sizeof(int))];
-	char byte;
-	struct iovec data = { &byte, 1 };
-	struct msghdr message = {
-		.msg_iov = &data, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control),
-	};
-	struct cmsghdr *header;
-	size_t n;
-
-	if (recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC) < 0)
-		return 0;
-	header = CMSG_FIRSTHDR(&message);
-	if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
-		return 0;
-	n = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-	memcpy(fds, CMSG_DATA(header), n * sizeof(int));
-	return n;
-}
-
 /* ---- files ---- */
 
 /* What the command left may be anything: only a regular file is read, only so far, and no link is followed. */
@@ -336,13 +314,15 @@ int carry_over(const struct pinfold_plan *plan, const struct carry_handover *han
 	struct arena scratch = { 0 };
 	struct carrying carrying = { .arena = &scratch };
 	int fds[LIMIT_GIT_COPIES], r = 0;
+	int got;
 	size_t n;
 	const char *said;
 
 	*ret_said = NULL;
 	if (handover->in < 0)
 		return 0;
-	n = receive(handover->in, fds);
+	got = fd_receive(handover->in, fds, LIMIT_GIT_COPIES, MSG_DONTWAIT);
+	n = got > 0 ? (size_t)got : 0;
 	for (size_t i = 0; i < plan->copy_count && r == 0; i++) {
 		const struct survey_config *config = plan->copies[i].config;
 

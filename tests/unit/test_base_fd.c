@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -104,6 +105,37 @@ static void failures_are_numbers(void **state)
 	assert_int_equal(fd_write_all(-1, "", 0), 0);
 }
 
+/* What is handed over is the same open file, close-on-exec; more than is expected is refused whole. */
+static void descriptors_go_from_process_to_process(void **state)
+{
+	int pair[2], sent[3], got[3] = { -1, -1, -1 };
+	char text[8] = "";
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	for (int i = 0; i < 3; i++)
+		sent[i] = open("file", O_RDONLY | O_CLOEXEC);
+	assert_int_equal(fd_send(pair[0], sent, 0), -EINVAL);
+	assert_int_equal(fd_send(pair[0], sent, 2), 0);
+	assert_int_equal(fd_receive(pair[1], got, 3, 0), 2);
+	assert_true(fcntl(got[1], F_GETFD) & FD_CLOEXEC);
+	assert_int_equal(fd_read_all(got[1], text, sizeof(text)), 5);
+	assert_int_equal(lseek(sent[1], 0, SEEK_CUR), 5);
+	close(got[0]);
+	close(got[1]);
+	got[0] = -1;
+	assert_int_equal(fd_send(pair[0], sent, 3), 0);
+	assert_int_equal(fd_receive(pair[1], got, 2, 0), -EMFILE);
+	assert_int_equal(got[0], -1);
+	assert_int_equal(fd_receive(pair[1], got, 2, MSG_DONTWAIT), -EAGAIN);
+	close(pair[0]);
+	assert_int_equal(fd_receive(pair[1], got, 2, 0), 0);
+	assert_int_equal(fd_send(pair[1], sent, 1), -EPIPE);
+	close(pair[1]);
+	for (int i = 0; i < 3; i++)
+		close(sent[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -111,6 +143,7 @@ int main(void)
 		cmocka_unit_test(closing_keeps_errno_and_forgets_the_number),
 		cmocka_unit_test(moved_descriptors_close_on_exec),
 		cmocka_unit_test(failures_are_numbers),
+		cmocka_unit_test(descriptors_go_from_process_to_process),
 	};
 
 	return cmocka_run_group_tests(tests, make_folder, remove_folder);
