@@ -153,6 +153,16 @@ bool plan_has_check(const struct pinfold_plan *plan)
 	return plan->backend != BACKEND_NONE && !policy_number(plan->policy, KEY_READ_ONLY);
 }
 
+/* Of the directories that are neither the top nor on the way from there to the working directory. */
+static const char off_the_way_set[] =
+	"in other directories than those from the top down to the working directory, mounts hold what git uses and "
+	"what `protect` matched at the start, and the check looks only into repositories that git at the top would "
+	"enter: protected names, other repositories and set-id files there are found by check tree alone";
+static const char off_the_way_tree[] =
+	"in other directories than those from the top down to the working directory, mounts hold what git uses and "
+	"what `protect` matched at the start; a protected name that is made there is found when the run has ended, "
+	"and one that was there and is changed is only named";
+
 static void judge_repository(struct judging *j)
 {
 	const struct pinfold_plan *plan = j->plan;
@@ -178,7 +188,7 @@ static void judge_repository(struct judging *j)
 		accept(j, &on_violation->source); /* whoever asked for this has accepted it */
 	}
 	note(j, "until the run has ended, a protected name that was missing can be made");
-	note(j, "deeper directories than the top and those down to the working directory are not looked at");
+	note(j, policy_number(plan->policy, KEY_CHECK) == CHECK_TREE ? off_the_way_tree : off_the_way_set);
 	note(j, "git on the host that replaces a protected file takes its protection away for the rest of the run");
 	note(j, "where pinfold itself is killed (SIGKILL), the check after the run does not take place");
 }

@@ -10,7 +10,7 @@ static const char *const mode_words[] = {"required", "auto", "off", NULL};
 static const char *const backend_words[] = {"auto", "namespaces", NULL};
 static const char *const home_words[] = {"hidden", "masked", NULL};
 static const char *const git_words[] = {"readonly", "commit", "open", NULL};
-static const char *const check_words[] = {"set", NULL};
+static const char *const check_words[] = {"tree", "set", NULL};
 /* Each does what the next one does as well, so that a project's file that asks for an earlier one takes nothing away.
  */
 static const char *const violation_words[] = {"fail", "remove", "report", NULL};
@@ -65,7 +65,7 @@ const struct policy_key_def policy_keys[KEY_COUNT] = {
 		.help = "git directory read-only, commits without changes to hooks and config, or no protection" },
 	[KEY_CHECK] = { .name = "check", .option = "--check", .argument = "HOW", .type = TYPE_CHOICE,
 		.words = check_words, .builtin = CHECK_SET, .tighten = TIGHTEN_SMALLER,
-		.help = "what is compared after the run: a set of paths that is fixed at its start" },
+		.help = "what is looked at after the run: a set of paths fixed at its start, or also the whole tree" },
 	[KEY_ON_VIOLATION] = { .name = "on_violation", .option = "--on-violation", .argument = "WHAT",
 		.type = TYPE_CHOICE, .words = violation_words, .builtin = VIOLATION_REMOVE, .tighten = TIGHTEN_SMALLER,
 		.help = "a new name that is protected is moved away and named, only named, or also fails the run" },

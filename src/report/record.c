@@ -153,7 +153,7 @@ static json_t *check_json(const struct check_result *check)
 {
 	if (!check->is_done)
 		return json_pack("{s:s}", "kind", "none");
-	return json_pack("{s:s, s:b}", "kind", "set", "complete", check->is_complete);
+	return json_pack("{s:s, s:b}", "kind", check->is_tree ? "tree" : "set", "complete", check->is_complete);
 }
 
 static json_t *violation_json(const struct check_violation *violation)

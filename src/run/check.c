@@ -293,15 +293,25 @@ static void check_directory(struct checking *c, const struct survey_watch *watch
 }
 
 /* As git decides (setup.c, is_git_directory): a HEAD, and objects and refs, which a commondir file has elsewhere. */
-static bool is_bare(unsigned parts)
+bool check_is_bare(unsigned parts)
 {
 	return (parts & BARE_HEAD) && ((parts & BARE_COMMONDIR) || (parts & (BARE_OBJECTS | BARE_REFS)) ==
 								   (BARE_OBJECTS | BARE_REFS));
 }
 
+/* In the order of enum watch_bare. */
+static const char *const bare_names[] = { "HEAD", "commondir", "objects", "refs" };
+
+unsigned check_bare_part(const char *name)
+{
+	for (unsigned i = 0; i < 4; i++)
+		if (strcmp(name, bare_names[i]) == 0)
+			return 1U << i;
+	return 0;
+}
+
 static void check_bare(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st)
 {
-	static const char *const names[] = { "HEAD", "commondir", "objects", "refs" };
 	char *paths[4];
 	unsigned parts = 0;
 	struct stat part;
@@ -314,8 +324,8 @@ static void check_bare(struct checking *c, const struct survey_watch *watch, int
 		return;
 	}
 	for (int i = 0; i < 4; i++) {
-		paths[i] = *watch->below ? path_join(c->arena, watch->below, names[i]) :
-					   arena_strdup(c->arena, names[i]);
+		paths[i] = *watch->below ? path_join(c->arena, watch->below, bare_names[i]) :
+					   arena_strdup(c->arena, bare_names[i]);
 		if (!paths[i]) {
 			c->error = -ENOMEM;
 			return;
@@ -323,7 +333,7 @@ static void check_bare(struct checking *c, const struct survey_watch *watch, int
 		if ((i == 0 || parts) && checking_look_up(c, watch->root, paths[i], &part) == 0)
 			parts |= 1U << i;
 	}
-	for (int i = 0; i < 4 && is_bare(parts) && !is_bare(watch->bare); i++) {
+	for (int i = 0; i < 4 && check_is_bare(parts) && !check_is_bare(watch->bare); i++) {
 		if (!(parts & ~watch->bare & 1U << i))
 			continue;
 		checking_remove(c, watch, paths[i], "made its directory a repository of its own");
@@ -425,6 +435,7 @@ int check_after(const struct pinfold_plan *plan, struct arena *arena, struct che
 	if (!plan_has_check(plan))
 		return 0;
 	ret->is_done = true;
+	ret->is_tree = policy_number(plan->policy, KEY_CHECK) == CHECK_TREE;
 	for (size_t i = 0; i < survey->watch_count && !c.error; i++) {
 		const struct survey_watch *watch = &survey->watches[i];
 		struct stat st;
@@ -434,6 +445,8 @@ int check_after(const struct pinfold_plan *plan, struct arena *arena, struct che
 	}
 	if (!c.error)
 		check_repositories(&c);
+	if (!c.error && ret->is_tree)
+		check_tree(&c, LIMIT_TREE_MS);
 	checking_leave(&c);
 	fd_close(&c.root_fd);
 	removal_close(&c.removal);

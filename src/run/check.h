@@ -28,6 +28,7 @@ struct check_violation {
 
 struct check_result {
 	bool is_done;     /* else there was nothing to compare: mode off, a worktree that is read-only */
+	bool is_tree;     /* the whole tree was looked through as well */
 	bool is_complete;
 	struct check_violation *violations;
 	size_t count, cap;
@@ -41,6 +42,8 @@ int check_after(const struct pinfold_plan *plan, struct arena *arena, struct che
 
 /* Gives the owner all rights over a directory that the command has closed; true where that changed its mode. */
 bool directory_open_up(int fd, mode_t *ret_mode);
+/* Of a descriptor that may be an O_PATH one. */
+bool directory_set_mode(int fd, mode_t mode);
 
 struct removal {
 	const struct pinfold_plan *plan;

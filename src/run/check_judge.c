@@ -67,7 +67,7 @@ bool visit_is_young(const struct checking *c, const struct stat *st)
 	return (int64_t)st->st_ctim.tv_sec * second + st->st_ctim.tv_nsec >= c->plan->survey.taken_ns;
 }
 
-static bool is_named(const struct checking *c, const char *path)
+bool visit_is_named(const struct checking *c, const char *path)
 {
 	for (size_t i = 0; i < c->result->count; i++)
 		if (strcmp(c->result->violations[i].path, path) == 0)
@@ -84,8 +84,10 @@ void visit_take(struct visiting *v, const char *path, const char *what)
 
 	if (!what)
 		c->error = -ENOMEM;
-	else if (is_named(c, path))
+	else if (visit_is_named(c, path))
 		return;
+	else if (r == 0 && v->is_only_named)
+		checking_add(c, &at, at.below, what);
 	else if (r == 0 && (v->newness == IS_NEW || visit_is_young(c, &st)))
 		checking_remove(c, &at, at.below, what);
 	else if (at.below && v->newness != IS_OLD)
@@ -133,8 +135,15 @@ static bool is_worktree_fit(struct checking *c, const struct repository *reposit
 	return checking_is_missing(r) || (r == 0 && S_ISDIR(st.st_mode));
 }
 
-static const char *find_harm(struct checking *c, const struct repository *repository, const struct gitconfig *config)
+static const char *that(const struct visiting *v)
 {
+	return v->is_only_named ? "was made during the run" : "git outside would enter";
+}
+
+static const char *find_harm(const struct visiting *v, const struct repository *repository,
+			     const struct gitconfig *config)
+{
+	struct checking *c = v->c;
 	const struct gitconfig_item *item = check_config(config);
 
 	for (size_t i = 0; i < config->n && !item; i++)
@@ -143,8 +152,7 @@ static const char *find_harm(struct checking *c, const struct repository *reposi
 			item = &config->v[i];
 	if (!item)
 		return NULL;
-	return arena_printf(c->arena, "sets %s.%s in a repository that git outside would enter", item->section,
-			    item->key);
+	return arena_printf(c->arena, "sets %s.%s in a repository that %s", item->section, item->key, that(v));
 }
 
 /* One that cannot be read may be read by git all the same. */
@@ -166,8 +174,8 @@ static void judge_config(struct visiting *v, const struct repository *repository
 		c->error = r;
 		return;
 	}
-	harm = r < 0 ? "cannot be read, in a repository that git outside would enter" :
-		       find_harm(c, repository, &config);
+	harm = r < 0 ? arena_printf(c->arena, "cannot be read, in a repository that %s", that(v)) :
+		       find_harm(v, repository, &config);
 	if (harm)
 		visit_take(v, path, harm);
 }
@@ -216,8 +224,8 @@ int visit_list(struct checking *c, const char *path, size_t most, struct strv *r
 
 static void judge_hooks(struct visiting *v, const char *path)
 {
-	static const char what[] = "is a hook of a repository that git outside would enter";
 	struct checking *c = v->c;
+	const char *what = arena_printf(c->arena, "is a hook of a repository that %s", that(v));
 	struct strv names = { 0 };
 	int r = visit_list(c, path, HOOK_LIMIT, &names);
 

@@ -41,6 +41,16 @@ void checking_remove(struct checking *c, const struct survey_watch *watch, const
 
 void check_repositories(struct checking *c);
 
+/* ---- check_tree.c ---- */
+
+/* All that the command could write to, for so long at most. */
+void check_tree(struct checking *c, int64_t budget_ms);
+
+/* ---- the shape of a git directory ---- */
+
+unsigned check_bare_part(const char *name); /* enum watch_bare; 0: none */
+bool check_is_bare(unsigned parts);
+
 /* ---- check_config.c ---- */
 
 /* The first variable of a repository's configuration that is not known to be harmless, or NULL. */

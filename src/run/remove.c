@@ -120,7 +120,7 @@ void removal_close(struct removal *removal)
 /* ---- renaming ---- */
 
 /* Of a descriptor that may be an O_PATH one, which fchmod does not take. */
-static bool set_mode(int fd, mode_t mode)
+bool directory_set_mode(int fd, mode_t mode)
 {
 	char self[64];
 
@@ -135,7 +135,7 @@ bool directory_open_up(int fd, mode_t *ret_mode)
 	if (fstat(fd, &st) < 0 || (st.st_mode & S_IRWXU) == S_IRWXU)
 		return false;
 	*ret_mode = st.st_mode & 07777;
-	return set_mode(fd, *ret_mode | S_IRWXU);
+	return directory_set_mode(fd, *ret_mode | S_IRWXU);
 }
 
 /* rename that replaces nothing. By system call: a C library may not know it yet (musl). */
@@ -150,7 +150,7 @@ static void make_movable(int dir_fd, const char *name)
 	FD_CLEANUP int fd = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
 	if (fd >= 0)
-		set_mode(fd, 0700);
+		directory_set_mode(fd, 0700);
 }
 
 static int move(int from_fd, const char *from, int to_fd, const char *to)
@@ -327,6 +327,6 @@ enum check_action removal_take(struct removal *removal, int dir_fd, const char *
 	enum check_action action = take_out(removal, dir_fd, name, below, ret_path);
 
 	if (is_opened)
-		set_mode(dir_fd, mode);
+		directory_set_mode(dir_fd, mode);
 	return action;
 }

@@ -23,6 +23,7 @@ struct visiting {
 	struct repository *v; /* those whose index is still to be read come behind `next` */
 	size_t n, cap, next, seen;
 	enum newness newness; /* of the repository that is visited */
+	bool is_only_named;   /* git comes there only where somebody calls it: nothing is moved away */
 };
 
 /* ---- check_judge.c ---- */
@@ -32,6 +33,7 @@ int visit_look(struct checking *c, const char *path, struct survey_watch *ret_pl
 char *visit_join(struct checking *c, const char *dir, const char *name); /* NULL: c->error is set */
 int visit_open(struct checking *c, const char *path, struct stat *st);   /* a regular file, to be read */
 bool visit_is_young(const struct checking *c, const struct stat *st);
+bool visit_is_named(const struct checking *c, const char *path); /* as a violation already */
 /* No way back from a name, which could be a link. */
 bool visit_is_straight(const char *path);
 /* The names of a directory without "." and "..": 0, -E2BIG, -ENOMEM or another -errno. */

@@ -324,6 +324,19 @@ static int watch_directories(struct taking *take)
 
 /* ---- all ---- */
 
+/* The walk of the tree begins at each directory that the command may write to. */
+static int add_tree_roots(struct taking *take)
+{
+	struct survey *survey = take->survey;
+	size_t root;
+	int r = add_root(take, survey->worktree, &survey->worktree_node, &root);
+
+	for (size_t i = 0; i < survey->write_count && r == 0; i++)
+		if (survey->writes[i].is_directory)
+			r = add_root(take, survey->writes[i].path, &survey->writes[i].node, &root);
+	return r;
+}
+
 static int compare(const void *a, const void *b)
 {
 	const struct survey_watch *x = a, *y = b;
@@ -333,20 +346,44 @@ static int compare(const void *a, const void *b)
 	return path_compare(x->below, y->below);
 }
 
+/* The clock of file systems, which lags behind the other one: by a tick, 1 to 10 ms. */
+static int64_t file_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME_COARSE, &now);
+	return (int64_t)now.tv_sec * NS + now.tv_nsec;
+}
+
+/* The walk of the tree goes by age. What was made just before the run, in the same tick, must not look like the
+ * command's work, nor the other way round: so the run begins with a new one. */
+static int64_t next_tick_ns(void)
+{
+	const struct timespec pause = { .tv_nsec = NS / 5000 };
+	const int64_t first = file_time_ns();
+	int64_t now = first;
+
+	for (int i = 0; i < 100 && now == first; i++) {
+		nanosleep(&pause, NULL);
+		now = file_time_ns();
+	}
+	return now;
+}
+
 int take_watch(struct taking *take)
 {
 	struct survey *survey = take->survey;
-	struct timespec now;
+	bool is_tree = policy_number(take->policy, KEY_CHECK) == CHECK_TREE;
 	int r;
 
-	/* The clock of file systems, which lags a little behind the other one. */
-	clock_gettime(CLOCK_REALTIME_COARSE, &now);
-	survey->taken_ns = (int64_t)now.tv_sec * NS + now.tv_nsec;
+	survey->taken_ns = is_tree ? next_tick_ns() : file_time_ns();
 	if (policy_number(take->policy, KEY_READ_ONLY) || policy_number(take->policy, KEY_MODE) == MODE_OFF) {
 		survey->watch_count = 0;
 		return 0;
 	}
-	r = watch_protected(take);
+	r = is_tree ? add_tree_roots(take) : 0;
+	if (r == 0)
+		r = watch_protected(take);
 	if (r == 0)
 		r = watch_git(take);
 	if (r == 0)

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 
 #include "base/gittext.h"
-#include "run/check.h"
+#include "run/checking.h"
 
 /* ---- git's texts ---- */
 
@@ -154,6 +154,30 @@ static void test_absent(void **state)
 	assert_false(exists("work/.mcp.json") || exists("work/.envrc") || exists("work/.git/commondir"));
 	assert_true(exists("work/.claude"));
 	assert_non_null(strstr(violation_at("work/.mcp.json")->moved_to, at("home/.local/state/pinfold/removed/")));
+}
+
+/* The time is over before the first look: nothing is said about the tree but that. */
+static void test_tree_without_time(void **state)
+{
+	struct checking c = { .root = (size_t)-1, .root_fd = -1, .dir_fd = -1, .plan = &plan, .arena = &arena,
+			      .result = &result };
+
+	(void)state;
+	set(KEY_CHECK, "tree");
+	look();
+	make_dir("work/deep/.vscode");
+	result = (struct check_result){ .is_complete = true };
+	check_tree(&c, 0);
+	checking_leave(&c);
+	close(c.root_fd);
+	assert_int_equal(c.error, 0);
+	assert_false(result.is_complete);
+	assert_int_equal(result.warnings.n, 1);
+	assert_int_equal(result.count, 0);
+	check();
+	assert_true(result.is_tree && result.is_complete);
+	assert_int_equal(result.count, 1);
+	assert_found("work/deep/.vscode", ACTION_MOVED);
 }
 
 /* The name's parent was a file, and gave way to a directory. */
@@ -484,7 +508,7 @@ int main(void)
 		cmocka_unit_test(test_commands),
 		CHECK_TEST(test_nothing),
 		CHECK_TEST(test_absent),
-		CHECK_TEST(test_parent_was_a_file),
+		CHECK_TEST(test_tree_without_time), CHECK_TEST(test_parent_was_a_file),
 		CHECK_TEST(test_links_on_the_way),
 		CHECK_TEST(test_links_that_lead_nowhere),
 		CHECK_TEST(test_changed),
