@@ -457,6 +457,33 @@ PINFOLD_PUBLIC int pinfold_outcome_violation(const struct pinfold_outcome *outco
 /* Could everything be looked at? True where there was nothing to compare; else the record's warnings tell what not. */
 PINFOLD_PUBLIC bool pinfold_outcome_check_is_complete(const struct pinfold_outcome *outcome);
 
+/* Whom a hint is for. A human is told the one option that allows what was refused; an agent is told how to go on, and
+ * never an option or a key, since it may be able to give itself what it is told. */
+enum pinfold_audience {
+	PINFOLD_FOR_HUMAN,
+	PINFOLD_FOR_AGENT,
+	PINFOLD_AUDIENCE_COUNT
+};
+
+/*
+ * Looks for what the pen may have had to do with it that the command failed. The evidence is the plan that was carried
+ * out: what it closed, hid or protected. text[0..length) is what the command printed (its standard error; NULL: not
+ * known), of which the last 64 KiB are looked at, to see what of that it met; any bytes will do. What needs no words
+ * (the time limit, a violation, changes of git's configuration that were not kept) is found without. For a command that
+ * ended with 0, or never ran, the text is not looked at.
+ *
+ * Returns the number of hints, at most one for each cause; pinfold_outcome_hint has them, and so has the record from
+ * now on. A second call replaces the first one's. No hint holds a word of the text. No path of the text is looked at on
+ * disk. Errors: PINFOLD_USAGE -EINVAL (an audience that is none), PINFOLD_INTERNAL
+ * -ENOMEM.
+ */
+PINFOLD_PUBLIC int pinfold_hints(struct pinfold_outcome *outcome, enum pinfold_audience audience, const char *text,
+				 size_t length, struct pinfold_error *err);
+
+/* Hint number `index` of the last pinfold_hints, a line without newline, counted from 0; NULL beyond the last. Belongs
+ * to the outcome, until the next pinfold_hints. */
+PINFOLD_PUBLIC const char *pinfold_outcome_hint(const struct pinfold_outcome *outcome, size_t index);
+
 /*
  * The record: one JSON object with a newline at its end; pinfold(1) names its fields, and fields are only ever added.
  * *ret is freed with free(). Errors: -ENOMEM, -E2BIG (PINFOLD_INTERNAL).

@@ -24,6 +24,26 @@ VARIABLE_KINDS = [  # in the order of enum table_variable_kind
     "proxy", "cut", "service", "repository", "loader",
 ]
 WORD_KINDS = {"word", "ending", "hint", "identifier", "address", "dsn"}
+EVIDENCE = {  # word: (enum table_evidence, has an argument, has words, names a path)
+    "pen": ("EVIDENCE_PEN", False, True, False),
+    "offline": ("EVIDENCE_OFFLINE", False, True, False),
+    "git": ("EVIDENCE_GIT", False, True, False),
+    "removed": ("EVIDENCE_REMOVED", True, True, False),
+    "socket": ("EVIDENCE_SOCKET", True, True, False),
+    "secret": ("EVIDENCE_SECRET", True, True, True),
+    "hidden": ("EVIDENCE_HIDDEN", False, True, True),
+    "protected": ("EVIDENCE_PROTECTED", False, True, True),
+    "pinned": ("EVIDENCE_PINNED", False, True, True),
+    "registered": ("EVIDENCE_REGISTERED", False, True, True),
+    "read-only": ("EVIDENCE_READ_ONLY", False, True, True),
+    "outside": ("EVIDENCE_OUTSIDE", False, True, False),
+    "temp": ("EVIDENCE_TEMP", False, True, False),
+    "processes": ("EVIDENCE_PROCESSES", False, True, False),
+    "memory": ("EVIDENCE_MEMORY", False, True, False),
+    "time": ("EVIDENCE_TIME", False, False, False),
+    "violation": ("EVIDENCE_VIOLATION", False, False, False),
+    "kept": ("EVIDENCE_KEPT", False, False, False),
+}
 CHARSETS = {"token": "CHARSET_TOKEN", "upper": "CHARSET_UPPER", "jwt": "CHARSET_JWT"}
 GUARANTEES = [
     "writes", "secrets", "repository", "network", "services", "processes", "environment", "terminal", "privileges",
@@ -298,6 +318,38 @@ def write_guarantees(out, table):
         out.append(f"\t[GUARANTEE_{row[0].upper()}] = {{ {', '.join(cells)} }},")
 
 
+def write_hints(out, table):
+    for row in table.rows:
+        if not re.fullmatch(r"[a-z_]+", row[0]):
+            row.fail("a cause is made of small letters")
+        if any("{" in cell.replace("{path}", "") for cell in row[1:]):
+            row.fail("the only thing that is filled in is {path}")
+        if "--" in row[2] or "config" in row[2] or re.search(r"[a-z]_[a-z]", row[2]):
+            row.fail("an agent is told no option and no key")
+        out.append(f"\t{{ {', '.join(c_string(cell) for cell in row)} }},")
+
+
+def write_hint_words(out, table, hints, hidden):
+    causes = [row[0] for row in hints.rows]
+    order = [causes.index(row.word(0, causes)) for row in table.rows]
+    for row, index, before in zip(table.rows, order, [0] + order):
+        if index - before not in (0, 1):
+            row.fail("the causes stand in the order of hints.tsv, and none is left out")
+        evidence, has_argument, has_words, has_path = EVIDENCE[row.word(1, EVIDENCE)]
+        argument, words = row.optional(2), row.optional(3)
+        if bool(argument) != has_argument or bool(words) != has_words:
+            row.fail("this evidence has an argument, or words, or has none")
+        if evidence == "EVIDENCE_SECRET" and argument not in [other[0] for other in hidden.rows]:
+            row.fail(f"'{argument}' is no path of hidden.tsv")
+        if words and (words != words.lower() or not words.isascii()):
+            row.fail("words are small letters")
+        if not has_path and any("{path}" in cell for cell in hints.rows[index]):
+            row.fail("the text of this cause needs a path")
+        out.append(f"\t{{ {index}, {evidence}, {c_string(argument)}, {c_string(words)} }},")
+    if order[-1] != len(causes) - 1:
+        raise BadRow(f"{table.path}:1: no row for '{causes[-1]}'")
+
+
 def array(out, declaration, count, write, *arguments):
     out.append(f"\nconst {declaration} = {{")
     before = len(out)
@@ -346,6 +398,11 @@ def tables(data):
     out.append("};")
     array(out, "struct table_key_shape tables_key_shapes[]", "tables_key_shape_count", write_key_shapes, variables)
     out.append(f'\n_Static_assert(VARIABLE_KIND_COUNT == {len(VARIABLE_KINDS)}, "not the generator\'s kinds");')
+    hints = Table(data, "hints.tsv", 3, 1)
+    array(out, "struct table_hint tables_hints[]", "tables_hint_count", write_hints, hints)
+    array(out, "struct table_hint_words tables_hint_words[]", "tables_hint_words_count", write_hint_words,
+          Table(data, "hint_words.tsv", 4, 4), hints, hidden)
+    out.append(f'_Static_assert(TABLE_HINTS == {len(hints.rows)}, "a bit for each cause");')
     array(out, "struct guarantee_def guarantee_defs[GUARANTEE_COUNT]", None, write_guarantees,
           Table(data, "guarantees.tsv", 3, 1))
     return "\n".join(out) + "\n"

@@ -207,6 +207,7 @@ static void carry(const struct pinfold_plan *plan, struct carry_handover *handov
 
 	if (outcome->result.ran && carry_over(plan, handover, &outcome->arena, &said) < 0)
 		said = "git's configuration: what was changed was not kept: out of memory";
+	outcome->has_dropped = said != NULL;
 	/* where there is no room for the line, there is none for the record either, which fails aloud */
 	if (said && strv_add(&outcome->arena, &outcome->notices, said) == 0)
 		strv_add(&outcome->arena, &outcome->warnings, said);

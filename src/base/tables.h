@@ -112,6 +112,47 @@ struct table_key_shape {
 	enum table_charset charset;
 };
 
+/* Why a run may have failed, and what is said then: data/hints.tsv. "{path}" in a text is filled in. */
+struct table_hint {
+	const char *cause, *human, *agent;
+};
+
+enum { TABLE_HINTS = 22 }; /* compared with the table by what the generator writes */
+
+/* What the plan or the outcome says: data/hint_words.tsv. */
+enum table_evidence {
+	EVIDENCE_PEN,
+	EVIDENCE_OFFLINE,
+	EVIDENCE_GIT,
+	EVIDENCE_REMOVED,    /* argument: a variable */
+	EVIDENCE_SOCKET,     /* argument: its path */
+	EVIDENCE_SECRET,     /* argument: as hidden.tsv spells it */
+	EVIDENCE_HIDDEN,     /* this and the next five: a path on the line */
+	EVIDENCE_PROTECTED,
+	EVIDENCE_PINNED,
+	EVIDENCE_REGISTERED,
+	EVIDENCE_READ_ONLY,
+	EVIDENCE_OUTSIDE,
+	EVIDENCE_TEMP,
+	EVIDENCE_PROCESSES,
+	EVIDENCE_MEMORY,
+	EVIDENCE_TIME,       /* this and the next two: no words */
+	EVIDENCE_VIOLATION,
+	EVIDENCE_KEPT,
+	EVIDENCE_COUNT
+};
+
+struct table_hint_words {
+	unsigned char cause; /* index into tables_hints; rows of one cause follow each other, causes in their order */
+	enum table_evidence evidence;
+	const char *argument; /* or NULL */
+	const char *words;    /* small letters; NULL: the evidence is enough */
+};
+
+extern const struct table_hint tables_hints[];
+extern const size_t tables_hint_count;
+extern const struct table_hint_words tables_hint_words[];
+extern const size_t tables_hint_words_count;
 extern const struct table_hidden tables_hidden[];
 extern const size_t tables_hidden_count;
 extern const struct table_hidden_variable tables_hidden_variables[];

@@ -124,6 +124,14 @@ static int copy_argv(struct pinfold_outcome *outcome, char *const argv[])
 	return copy_list(&outcome->arena, argv, count, &outcome->command);
 }
 
+/* A command that ends well pays nothing for hints. */
+static int copy_evidence(struct pinfold_outcome *outcome, const struct pinfold_plan *plan)
+{
+	if (!plan || !outcome->result.ran || outcome_status(&outcome->result) == 0)
+		return 0;
+	return hints_evidence(&outcome->evidence, plan, &outcome->arena);
+}
+
 struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[],
 				     const struct run_result *result)
 {
@@ -132,7 +140,7 @@ struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *cons
 	if (!outcome)
 		return NULL;
 	outcome->result = *result;
-	if ((plan ? copy_plan(outcome, plan) : copy_argv(outcome, argv)) < 0) {
+	if ((plan ? copy_plan(outcome, plan) : copy_argv(outcome, argv)) < 0 || copy_evidence(outcome, plan) < 0) {
 		outcome_destroy(outcome);
 		return NULL;
 	}

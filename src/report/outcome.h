@@ -13,6 +13,7 @@
 #include "base/strv.h"
 #include "pinfold.h"
 #include "plan/plan.h"
+#include "report/hints.h"
 #include "run/check.h"
 #include "run/run.h"
 
@@ -34,6 +35,9 @@ struct pinfold_outcome {
 	struct check_result check; /* in the arena */
 	struct strv command, warnings, removed;
 	struct strv notices; /* of the warnings those that tell what became of the command's work */
+	bool has_dropped;    /* a change of git's configuration was not kept */
+	struct hint_evidence evidence; /* where the command has failed */
+	struct strv hints;             /* that were asked for */
 	const char *cwd, *worktree, *mode, *backend, *policy_sha256; /* NULL: it did not come so far */
 	struct outcome_file *files;
 	size_t file_count;

@@ -124,11 +124,13 @@ static json_t *exit_json(const struct run_result *result)
 	return NULL;
 }
 
-static json_t *hints_json(const struct pinfold_error *error)
+/* That of an error, and what was asked for. */
+static json_t *hints_json(const struct pinfold_outcome *outcome)
 {
-	json_t *array = json_array();
+	const char *of_error = outcome->result.error.hint;
+	json_t *array = strv_json(&outcome->hints);
 
-	if (array && error->hint[0] && json_append_bytes(array, error->hint) < 0) {
+	if (array && *of_error && json_append_bytes(array, of_error) < 0) {
 		json_decref(array);
 		return NULL;
 	}
@@ -206,7 +208,7 @@ static int what_happened(json_t *record, const struct pinfold_outcome *outcome)
 	r |= json_put(record, "duration_ms", json_integer((json_int_t)result->duration_ms));
 	r |= json_put(record, "check", check_json(&outcome->check));
 	r |= json_put(record, "violations", violations_json(&outcome->check));
-	r |= json_put(record, "hints", hints_json(&result->error));
+	r |= json_put(record, "hints", hints_json(outcome));
 	r |= json_put(record, "warnings", strv_json(&outcome->warnings));
 	r |= json_put(record, "removed_environment", strv_json(&outcome->removed));
 	return r | json_put(record, "host", host_json(outcome));
