@@ -316,6 +316,19 @@ PINFOLD_PUBLIC int pinfold_plan_status(const struct pinfold_plan *plan, enum pin
 PINFOLD_PUBLIC int pinfold_plan_refusal(const struct pinfold_plan *plan, struct pinfold_error *err);
 
 /*
+ * What would happen to `word` in a run of this plan, and which rule says so. A "/", "." or "~" at its beginning makes
+ * it a path: read, write, create, rename and execute are answered separately. ":DIGITS" at its end makes it an address,
+ * HOST:PORT. NULL asks about the plan's own command. Worked out from the plan and from what lies on disk now, without a
+ * process. `kernel` may be NULL; for a path it is what a process said that tried it in a run of this plan, a line
+ * "RIGHT ERRNO" each (0: done), and the answer then tells for each whether that agrees. *ret is freed with free().
+ *
+ * 1: the path can be read, the address connected to, the command started; 0: not; 2: the kernel disagrees. Errors:
+ * PINFOLD_USAGE (-EINVAL, the word is none of these; -ELOOP, -ENAMETOOLONG), PINFOLD_INTERNAL (-ENOMEM, -E2BIG).
+ */
+PINFOLD_PUBLIC int pinfold_plan_explain(const struct pinfold_plan *plan, const char *word, const char *kernel,
+					enum pinfold_format format, char **ret, struct pinfold_error *err);
+
+/*
  * Can the command of this plan write what lies at `path`, or replace it? A program asks before it keeps its own files
  * (a record, a log) there. 1 as well where a link in a writable place is on the way, since the command may have planted
  * it. The path may be missing; links are resolved. 1, 0, or a negative errno (PINFOLD_UNAVAILABLE).

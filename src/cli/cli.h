@@ -26,8 +26,9 @@ enum {
 	IN_TRUST = 8,
 	IN_VERSION = 16,
 	IN_HELP = 32,
-	IN_POLICY = IN_RUN | IN_CONFIG | IN_STATUS, /* where the keys of the policy are options */
-	IN_ALL = 63
+	IN_EXPLAIN = 64,
+	IN_POLICY = IN_RUN | IN_CONFIG | IN_STATUS | IN_EXPLAIN, /* where the keys of the policy are options */
+	IN_ALL = 127
 };
 
 enum own_option {
@@ -37,6 +38,7 @@ enum own_option {
 	OPTION_PASS_FD,
 	OPTION_PLAN,
 	OPTION_JSON,
+	OPTION_PROVE,
 	OPTION_QUIET,
 	OPTION_HELP,
 	OPTION_COUNT
@@ -68,7 +70,8 @@ struct setting {
 /* What a command line asks for. The words stay where they are: in argv. */
 struct request {
 	const char *directory, *config, *record;
-	bool is_plan, is_json, is_quiet, is_help;
+	bool is_plan, is_json, is_prove, is_quiet, is_help;
+	bool has_dashes; /* a "--" ended the options */
 	int pass_fds[CLI_PASS_FDS];
 	size_t pass_fd_count;
 	struct setting *settings; /* in their order, for pinfold_policy_set */
@@ -158,8 +161,10 @@ int run_command(const struct command *command, char **argv);
 int config_command(const struct command *command, char **argv);
 int trust_command(const struct command *command, char **argv);
 int status_command(const struct command *command, char **argv);
+int explain_command_line(const struct command *command, char **argv);
 int help_command(const struct command *command, char **argv);
 int complete_command(char **words);
+int try_path(char **words); /* inside the pen of `explain --prove` */
 
 /* `pinfold --help`, and `pinfold NAME --help`. */
 int help_general(void);

@@ -38,6 +38,8 @@ const struct command commands[] = {
 	  IN_TRUST, trust_command },
 	{ "status", "[OPTION...]", "inside a run: what it may do; outside: what a run here would hold", NULL, IN_STATUS,
 	  status_command },
+	{ "explain", "[OPTION...] PATH | HOST:PORT | -- COMMAND [ARG...]",
+	  "what would happen in a run here, and which rule says so", NULL, IN_EXPLAIN, explain_command_line },
 	{ "help", "[COMMAND]", "the options of a command", NULL, IN_HELP, help_command },
 	{ "version", "[--json]", "the version", NULL, IN_VERSION, version_command },
 	{ 0 }
@@ -127,6 +129,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "__complete") == 0)
 		return complete_command(argv + 2);
+	if (strcmp(argv[1], "__try") == 0)
+		return try_path(argv + 2);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)
 		return help_general();
 	if (strcmp(argv[1], "--version") == 0)

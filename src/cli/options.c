@@ -21,6 +21,8 @@ static const struct option own_options[OPTION_COUNT] = {
 		.help = "print what would be done and what that holds; run nothing" },
 	[OPTION_JSON] = { .name = "--json", .where = IN_POLICY | IN_VERSION, .no_word = "",
 		.help = "print JSON" },
+	[OPTION_PROVE] = { .name = "--prove", .where = IN_EXPLAIN, .no_word = "",
+		.help = "let the kernel answer as well, in a real run, and compare" },
 	[OPTION_QUIET] = { .name = "--quiet", .where = IN_RUN | IN_CONFIG, .no_word = "",
 		.help = "no notices and no hints, only errors" },
 	[OPTION_HELP] = { .name = "--help", .letter = "-h", .where = IN_ALL,
@@ -175,6 +177,9 @@ static int take_own(struct request *request, int own, const char *text, bool is_
 	case OPTION_JSON:
 		request->is_json = is_on;
 		break;
+	case OPTION_PROVE:
+		request->is_prove = is_on;
+		break;
 	case OPTION_QUIET:
 		request->is_quiet = is_on;
 		break;
@@ -262,8 +267,8 @@ int request_parse(struct request *request, unsigned where, char **argv, struct p
 			first = used;
 		argv += used < 0 ? 1 : used;
 	}
-	if (*argv && strcmp(argv[0], "--") == 0)
-		argv++;
+	request->has_dashes = *argv && strcmp(argv[0], "--") == 0;
+	argv += request->has_dashes;
 	while (*argv)
 		request->rest[kept++] = *argv++;
 	return first;

@@ -34,6 +34,15 @@ static int open_read(char **args)
 	return attempt_closed(open(args[0], O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 }
 
+static int may_execute(char **args)
+{
+	struct stat st;
+
+	if (stat(args[0], &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return -EACCES; /* as execve(2) */
+	return attempt_result(faccessat(AT_FDCWD, args[0], X_OK, AT_EACCESS));
+}
+
 static int append(char **args)
 {
 	int fd = open(args[0], O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC);
@@ -181,6 +190,7 @@ static int make_socket(char **args)
 const struct attempt file_attempts[] = {
 	{ "open-write", 1, open_write },
 	{ "open-read", 1, open_read },
+	{ "may-execute", 1, may_execute },
 	{ "append", 1, append },
 	{ "create", 1, create },
 	{ "create-mode", 2, create_mode }, /* MODE PATH */

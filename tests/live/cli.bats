@@ -487,9 +487,11 @@ sys.exit(3 if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN else 4)'
 }
 
 @test "the manual names no option that there is not" {
-	local option
+	local option command
 	for option in $(sed -n 's/^\.It Fl Fl \([a-z-]*\).*/\1/p' "$PROJECT/man/pinfold.1"); do
-		"$PINFOLD" __complete run "--$option" | grep -q "^--$option\b" || fail "no such option: --$option"
+		for command in run explain; do
+			"$PINFOLD" __complete "$command" "--$option"
+		done | grep -q "^--$option\b" || fail "no such option: --$option"
 	done
 }
 
