@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/num.h"
+#include "linux/putback.h"
 #include "linux/seccomp.h"
 #include "linux/sys.h"
 
@@ -90,6 +91,7 @@ void enter_prepare(struct enter *enter, const struct pinfold_plan *plan)
 		.terminal_fd = -1,
 		.private_fd = -1,
 		.handover_fd = -1,
+		.watch_fd = -1,
 		.landlock_fd = -1,
 		.clones = plan->scratch,
 		.lowers = plan->scratch + plan->source_count,
@@ -106,6 +108,7 @@ void enter_close(struct enter *enter)
 		fd_close(&enter->clones[i]);
 	fd_close(&enter->report_fd);
 	fd_close(&enter->control_fd);
+	fd_close(&enter->watch_fd);
 }
 
 pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err)
@@ -247,6 +250,9 @@ static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
 	if (r < 0)
 		return r;
 	r = handover_send(enter, err);
+	if (r < 0)
+		return r;
+	r = putback_send(enter, fact, err);
 	if (r < 0)
 		return r;
 	if (enter->plan->offline) {

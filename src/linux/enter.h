@@ -78,6 +78,7 @@ struct enter {
 	int *clones, *lowers;   /* per source of the plan: -1, or a descriptor; in the plan's scratch */
 	int private_fd;         /* the private tmpfs */
 	int handover_fd;        /* takes the directories of the plan's copies, or -1 */
+	int watch_fd;           /* takes what the mounts are watched by (putback.h), or -1 */
 	char lower_option[96];
 	int landlock_fd;
 	pid_t command;

@@ -41,10 +41,19 @@ enum {
 	SYS_CLOSE_RANGE_CLOEXEC = 4,
 	SYS_MS_PRIVATE = 1 << 18,
 	SYS_MOUNT_ATTR_IDMAP = 0x100000,
+	SYS_AT_STATX_DONT_SYNC = 0x4000,
+	SYS_STATX_ATTR_MOUNT_ROOT = 0x2000, /* Linux 5.8 */
+	SYS_NS_GET_USERNS = 0xb701,
 };
 
 struct sys_mount_attr { /* linux/mount.h: struct mount_attr */
 	uint64_t attr_set, attr_clr, propagation, userns_fd;
+};
+
+struct sys_statx { /* linux/stat.h: struct statx, which the C library may have as well or not */
+	uint32_t mask, blksize;
+	uint64_t attributes;
+	uint64_t rest[30];
 };
 
 struct sys_open_how { /* linux/openat2.h: struct open_how */
@@ -94,6 +103,11 @@ static inline int sys_open_tree_at_place(const char *path, unsigned flags)
 	close(place);
 	errno = saved;
 	return fd;
+}
+
+static inline int sys_statx(int dirfd, const char *path, int flags, struct sys_statx *ret)
+{
+	return (int)syscall(SYS_statx, dirfd, path, flags, 0, ret);
 }
 
 static inline int sys_close_range(unsigned first, unsigned last, unsigned flags)

@@ -224,6 +224,13 @@ static int lay_bind(struct covers *covers, const struct cover *cover, const stru
 	return layout->plan->sources[source].idmap;
 }
 
+/* What was laid last keeps the command from something, and must stay when the host replaces what is below (E011). */
+static void mark_cover(struct layout *layout)
+{
+	if (!layout->error)
+		layout->plan->ops[layout->plan->op_count - 1].is_cover = true;
+}
+
 /* Every directory between what is writable and path is bound onto itself: the kernel lets nobody rename or remove a
  * mount point, and a renamed parent would take what lies over path along (E010). */
 static void pin_ancestors(struct covers *covers, struct cover outer, const char *path)
@@ -237,6 +244,7 @@ static void pin_ancestors(struct covers *covers, struct cover outer, const char 
 			return;
 		}
 		lay_bind(covers, &pin, &outer);
+		mark_cover(covers->layout);
 		push(covers, &pin, SIGHT_WRITE, outer.idmap);
 	}
 }
@@ -354,6 +362,7 @@ static enum sight lay_one(struct covers *covers, const struct cover *cover, cons
 		break;
 	default:
 		mask(covers->layout, cover->hidden);
+		plan->has_masks = true;
 	}
 	/* outside of what is granted it may lie where the command cannot come, or in a place that is private now */
 	plan->ops[plan->op_count - 1].is_optional = !outer || cover->kind == COVER_SERVICE;
@@ -375,6 +384,8 @@ static void lay(struct covers *covers, const struct cover *cover)
 	if (covers->layout->error)
 		return;
 	sight = lay_one(covers, cover, outer, &idmap);
+	if (cover->kind == COVER_PROTECT || sight == SIGHT_NONE)
+		mark_cover(covers->layout);
 	push(covers, cover, sight, idmap);
 }
 

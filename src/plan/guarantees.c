@@ -106,6 +106,24 @@ static bool has_overlay_or_none(const struct pinfold_plan *plan)
 	return true;
 }
 
+/* A mount lies over what was there, and goes with it; the watch puts it back over what comes instead. */
+static void judge_watch(struct judging *j, const char *covered, const char *done)
+{
+	struct arena *arena = &j->plan->arena;
+
+	if (!has_fact(j, FACT_WATCH))
+		note(j,
+		     arena_printf(arena,
+				  "a %s that the host replaces can be %s for the rest of the run: its cover cannot be "
+				  "put back (%s)",
+				  covered, done, fact_text(j, FACT_WATCH)));
+	else if (j->plan->watched_count)
+		note(j, arena_printf(arena,
+				     "a %s that the host replaces can be %s until its cover is put back, in about "
+				     "a millisecond",
+				     covered, done));
+}
+
 static void judge_aliases(struct judging *j)
 {
 	const struct survey *survey = &j->plan->survey;
@@ -145,6 +163,8 @@ static void judge_secrets(struct judging *j)
 		    (plan->survey.stdio[i].flags & 3) == 0)
 			note(j, "a file that the caller opened is handed to the command although nothing shows at its "
 				"path inside");
+	if (plan->has_masks)
+		judge_watch(j, "hidden file outside of the home's cover", "read");
 	note(j, "names that only a pattern covers are hidden where they existed at the start");
 }
 
@@ -177,6 +197,8 @@ static void judge_repository(struct judging *j)
 		return;
 	}
 	held_by(j, "binds with pinned ancestors");
+	if (plan->watched_count)
+		held_by(j, "watch over the mounts");
 	if (plan->survey.git.refused)
 		note(j, "git can read this repository, but not write to it: its directory is not proven to be this "
 			"worktree's");
@@ -189,7 +211,7 @@ static void judge_repository(struct judging *j)
 	}
 	note(j, "until the run has ended, a protected name that was missing can be made");
 	note(j, policy_number(plan->policy, KEY_CHECK) == CHECK_TREE ? off_the_way_tree : off_the_way_set);
-	note(j, "git on the host that replaces a protected file takes its protection away for the rest of the run");
+	judge_watch(j, "protected file", "written");
 	note(j, "where pinfold itself is killed (SIGKILL), the check after the run does not take place");
 }
 

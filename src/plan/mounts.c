@@ -237,6 +237,17 @@ static int collect_granted(struct pinfold_plan *plan)
 	return r;
 }
 
+static int collect_watched(struct pinfold_plan *plan)
+{
+	if (plan->host->fact[FACT_WATCH].state == FACT_NO)
+		return 0;
+	plan->watched = ARENA_ARRAY(&plan->arena, size_t, plan->op_count + 1);
+	for (size_t i = 0; plan->watched && i < plan->op_count; i++)
+		if (plan->ops[i].is_cover)
+			plan->watched[plan->watched_count++] = i;
+	return plan->watched ? 0 : -ENOMEM;
+}
+
 int plan_mounts(struct pinfold_plan *plan)
 {
 	struct layout layout = { .plan = plan };
@@ -255,7 +266,9 @@ int plan_mounts(struct pinfold_plan *plan)
 	lay_account(&layout);
 	if (layout.error)
 		return layout.error;
-	plan->scratch = ARENA_ARRAY(&plan->arena, int, 2 * plan->source_count + 1);
+	if (collect_watched(plan) < 0)
+		return -ENOMEM;
+	plan->scratch = ARENA_ARRAY(&plan->arena, int, 2 * plan->source_count + plan->watched_count + 1);
 	return plan->scratch ? 0 : -ENOMEM;
 }
 

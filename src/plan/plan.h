@@ -100,6 +100,7 @@ struct plan_op {
 	unsigned mode;
 	bool is_optional;   /* ENOENT, EACCES, ENOTDIR of the target: left out */
 	bool is_private;    /* OP_BIND: path is relative to the private tmpfs */
+	bool is_cover;      /* OP_BIND: it keeps something of the host's from the command, see `watched` */
 };
 
 extern const char *const mount_op_names[OP_KIND_COUNT];
@@ -156,9 +157,14 @@ struct pinfold_plan {
 
 	struct plan_source *sources;
 	size_t source_count, source_cap;
-	int *scratch; /* two descriptors a source, for enter, which may not allocate */
+	/* Two descriptors a source, for enter, which may not allocate, and one word for each of `watched`. */
+	int *scratch;
 	struct plan_op *ops;
 	size_t op_count, op_cap;
+	/* Indices of the operations that are done again where the host takes their mounts away (linux/putback.h). */
+	size_t *watched;
+	size_t watched_count;
+	bool has_masks; /* something is hidden by a mount of its own, not by a home's cover */
 	struct plan_copy *copies;
 	size_t copy_count, copy_cap;
 	struct path_set granted; /* sorted: the worktree and all that is bound over a home's cover */

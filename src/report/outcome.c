@@ -2,6 +2,7 @@
 /* An outcome is made once, after the run, by copying the few things that the record needs. */
 #include "report/outcome.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -160,6 +161,40 @@ static void settle_violation(struct run_result *result, const struct check_resul
 		err_say(&result->error, PINFOLD_VIOLATION, 0, "the check after the run could not be completed");
 }
 
+/* The supervisor has ended the run because of it. */
+static int add_unguarded(struct pinfold_outcome *outcome, const struct pinfold_plan *plan)
+{
+	const struct run_result *result = &outcome->result;
+	struct check_result *check = &outcome->check;
+	struct check_violation *v;
+
+	if (!result->unguarded || result->unguarded > plan->op_count)
+		return 0;
+	v = arena_grow(&outcome->arena, check->violations, check->count, check->count + 1, sizeof(*v), &check->cap);
+	if (!v)
+		return -ENOMEM;
+	check->violations = v;
+	v += check->count++;
+	*v = (struct check_violation){
+		.path = arena_strdup(&outcome->arena, plan->ops[result->unguarded - 1].path),
+		.what = arena_printf(&outcome->arena,
+				     "lost its cover to the host, which cannot be put back (%s): the run was ended",
+				     strerror(result->unguarded_errno)),
+	};
+	return v->path && v->what ? 0 : -ENOMEM;
+}
+
+static int warn_of_marking(struct pinfold_outcome *outcome)
+{
+	struct arena *arena = &outcome->arena;
+
+	if (!outcome->result.marking_errno)
+		return 0;
+	return strv_add_owned(arena, &outcome->warnings,
+			      arena_printf(arena, "files that the host moved away were not seen (inotify: %s)",
+					   strerror(outcome->result.marking_errno)));
+}
+
 int outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *plan)
 {
 	struct check_result *check = &outcome->check;
@@ -167,6 +202,10 @@ int outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *pl
 
 	for (size_t i = 0; r == 0 && i < check->warnings.n; i++)
 		r = strv_add(&outcome->arena, &outcome->warnings, check->warnings.v[i]);
+	if (r == 0)
+		r = add_unguarded(outcome, plan);
+	if (r == 0)
+		r = warn_of_marking(outcome);
 	if (r == 0 && policy_number(plan->policy, KEY_ON_VIOLATION) == VIOLATION_FAIL)
 		settle_violation(&outcome->result, check);
 	return r;

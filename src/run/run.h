@@ -20,8 +20,13 @@ struct run_result {
 	int signal;          /* the signal that ended it, or 0 */
 	bool timed_out;
 	uint64_t duration_ms;
-	int64_t start_ns;    /* CLOCK_REALTIME when the command was started */
-	int fact;            /* a host fact that a failed step disproved before the command ran, or -1 */
+	int64_t start_ns; /* CLOCK_REALTIME when the command was started */
+	int fact;         /* a host fact that a failed step disproved before the command ran, or -1 */
+	/* Which of the plan's operations, plus one, lost its mount to the host and could not be put back: the run was
+	 * ended for it. 0: none. */
+	size_t unguarded;
+	int unguarded_errno;
+	int marking_errno;          /* why it is not seen when the host moves a protected file away, or 0 */
 	struct pinfold_error error; /* code PINFOLD_OK when there is none */
 };
 

@@ -26,6 +26,7 @@
 #include "base/fd.h"
 #include "linux/enter.h"
 #include "linux/sys.h"
+#include "run/guard.h"
 #include "run/internal.h"
 #include "run/terminal.h"
 
@@ -39,6 +40,7 @@ struct supervision {
 	struct run_result *result;
 	struct enter enter;
 	struct terminal terminal;
+	struct guard guard;
 	enum phase phase;
 	bool is_bare; /* --mode off: `init` is the command itself */
 	pid_t init;
@@ -78,9 +80,31 @@ static void kill_pen(struct supervision *s)
 
 /* ---- what is heard ---- */
 
+/* r: of the guard. What lies open and cannot be covered again must not be met by the command. */
+static void keep_guard(struct supervision *s, int r, size_t lost)
+{
+	if (r == 0)
+		return;
+	s->result->unguarded = lost + 1;
+	s->result->unguarded_errno = -r;
+	guard_close(&s->guard);
+	kill_pen(s);
+}
+
+static void hear_guard(struct supervision *s)
+{
+	size_t lost = 0;
+	int r;
+
+	r = guard_hear(&s->guard, now_ms(CLOCK_MONOTONIC), &lost);
+	keep_guard(s, r, lost);
+}
+
 static void hear_started(struct supervision *s)
 {
 	struct timespec t;
+	size_t lost = 0;
+	int r;
 
 	if (s->phase != SETTING_UP)
 		return;
@@ -90,6 +114,8 @@ static void hear_started(struct supervision *s)
 	s->result->start_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 	if (s->enter.is_pinned)
 		sched_setaffinity(0, sizeof(s->enter.affinity), &s->enter.affinity);
+	r = guard_begin(&s->guard, now_ms(CLOCK_MONOTONIC), &lost);
+	keep_guard(s, r, lost);
 }
 
 /* The shell has continued us, in the foreground or not. */
@@ -145,6 +171,7 @@ static void hear_report(struct supervision *s)
 	case REPORT_EXIT:
 		s->has_status = true;
 		s->status = report.status;
+		guard_close(&s->guard); /* so that the pen's own end takes the mounts down, while we wait */
 		break;
 	}
 }
@@ -196,14 +223,22 @@ static void hear_deadline(struct supervision *s)
 	}
 }
 
-static int time_left(const struct supervision *s)
+/* Until a time that may be -1, which never comes. */
+static int time_left(int64_t until_ms)
 {
 	int64_t left;
 
-	if (s->deadline_ms < 0)
+	if (until_ms < 0)
 		return -1;
-	left = s->deadline_ms - now_ms(CLOCK_MONOTONIC);
+	left = until_ms - now_ms(CLOCK_MONOTONIC);
 	return left < 0 ? 0 : left > 1000000 ? 1000000 : (int)left;
+}
+
+static int time_to_wait(const struct supervision *s)
+{
+	int deadline = time_left(s->deadline_ms), look = time_left(guard_next(&s->guard));
+
+	return look < 0 || (deadline >= 0 && deadline < look) ? deadline : look;
 }
 
 /* Until the init is gone and everything it said is heard. */
@@ -217,15 +252,21 @@ static void watch(struct supervision *s)
 			{ .fd = s->signal_fd, .events = POLLIN },
 			{ .fd = is_gone ? -1 : s->pidfd, .events = POLLIN },
 			{ .fd = s->stop_fd, .events = POLLIN },
+			{ .fd = s->guard.fds[WATCH_MOUNTS], .events = POLLPRI },
+			{ .fd = s->guard.moves_fd, .events = POLLIN },
 		};
 
-		if (poll(fds, 4, is_gone ? 0 : time_left(s)) == 0) {
+		if (poll(fds, 6, is_gone ? 0 : time_to_wait(s)) == 0) {
 			if (is_gone)
 				return;
-			if (s->deadline_ms >= 0 && time_left(s) == 0)
+			if (time_left(s->deadline_ms) == 0)
 				hear_deadline(s);
+			if (time_left(guard_next(&s->guard)) == 0)
+				hear_guard(s);
 			continue;
 		}
+		if (fds[4].revents || fds[5].revents)
+			hear_guard(s);
 		if (fds[0].revents)
 			hear_report(s);
 		if (fds[1].revents)
@@ -325,6 +366,9 @@ static int start(struct supervision *s)
 	s->enter.handover_fd = s->options->handover_fd;
 	for (int i = 0; i < 3; i++)
 		s->enter.stdio[i] = s->options->stdio[i] >= 0 ? s->options->stdio[i] : i;
+	r = guard_open(&s->guard, s->plan, &s->enter.watch_fd);
+	if (r < 0)
+		return err_sys(err, PINFOLD_INTERNAL, -r, "make", "a socket");
 	r = make_pipes(s, err);
 	if (r < 0)
 		return r;
@@ -342,6 +386,7 @@ static int start(struct supervision *s)
 		s->deadline_ms = now_ms(CLOCK_MONOTONIC) + (int64_t)s->plan->limits.time_ms;
 	fd_close(&s->enter.report_fd);
 	fd_close(&s->enter.control_fd);
+	fd_close(&s->enter.watch_fd);
 	if (s->is_bare)
 		hear_started(s);
 	else if (s->enter.waits_for_ids)
@@ -384,6 +429,8 @@ static void finish(struct supervision *s)
 	fd_close(&s->pidfd);
 	fd_close(&s->report_fd);
 	fd_close(&s->control_fd);
+	s->result->marking_errno = s->guard.marking;
+	guard_close(&s->guard);
 	enter_close(&s->enter);
 	/* Signals that came when there was no command left to take them would hit the caller now: those that only told
 	 * of the run are taken off. SIGPIPE tells of a word to an init that had just ended. */

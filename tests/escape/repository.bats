@@ -43,6 +43,23 @@ load ../lib
 	try_allowed -- rename "$WORK/plain" "$WORK/plain-@"
 }
 
+@test "E011 a configuration of git's that the host writes meanwhile does not become the command's to write" {
+	new_repo
+	# The control: the command writes to the host's new file where nobody puts the cover back.
+	local script="touch here; while [ ! -e go ]; do sleep 0.02; done; rm go
+		printf '[core]\n\tfsmonitor = touch marker\n' >>.git/config; touch finished"
+	spawn "${PINFOLD%/*}/tests/poorer" watch -- sh -c "$script"
+	wait_for test -e here && git config core.editor one && go && finished
+	assert_equal "$(git config core.fsmonitor)" 'touch marker'
+	git config --unset core.fsmonitor
+	rm -f finished marker
+	spawn "$PINFOLD" run -- sh -c "$script"
+	wait_for test -e here && git config core.editor two && sleep 0.3 && go && finished
+	assert_equal "$(git config --get-regexp 'core\.(editor|fsmonitor)')" 'core.editor two'
+	wait "$SPAWNED"
+	git status --porcelain >/dev/null && refute_exists marker
+}
+
 @test "the check after the run: a directory that the command has closed keeps nothing" {
 	own_home
 	new_repo

@@ -290,6 +290,29 @@ static void what_is_planted_is_moved(void)
 	unmake(&made);
 }
 
+/* A supervisor that is nobody's child here watches the mounts as well (E011). */
+static void what_the_host_replaces_stays_protected(void)
+{
+	struct made made;
+	struct pinfold_outcome *outcome;
+	struct pinfold_violation violation;
+	struct pinfold_run *run;
+
+	CHECK(system("echo old >.envrc") == 0);
+	made = make("exec 2>/dev/null; touch there; while [ ! -e replaced ]; do sleep 0.02; done; echo evil >>.envrc");
+	run = start(&made, NULL);
+	for (int i = 0; i < 500 && access("there", F_OK) < 0; i++)
+		usleep(10000);
+	CHECK(system("echo host >new && mv new .envrc && sleep 0.3 && touch replaced") == 0);
+	outcome = end_of(run);
+	CHECK(pinfold_outcome_status(outcome) != 0);
+	CHECK(pinfold_outcome_violation(outcome, 0, &violation) == 0 && strcmp(violation.below, ".envrc") == 0);
+	CHECK(system("test \"$(cat .envrc)\" = host && rm .envrc") == 0);
+	pinfold_outcome_free(outcome);
+	pinfold_run_free(run);
+	unmake(&made);
+}
+
 /* The second run sees what the first has left in git's configuration, and the check finds nothing wrong with it. */
 static void a_plan_runs_twice_in_a_repository(void)
 {
@@ -332,6 +355,7 @@ int main(int argc, char **argv)
 	threads_run_side_by_side();
 	what_is_planted_is_moved();
 	sigaction(SIGCHLD, &usual, NULL);
+	what_the_host_replaces_stays_protected();
 	a_plan_runs_twice_in_a_repository();
 	sigaction(SIGCHLD, &action, NULL);
 	/* The caller's process is as it was: its handler, its children, its descriptors. */

@@ -4,7 +4,7 @@
  * before the plan is made, so that the fallbacks can be tried here.
  *
  * usage: poorer FACT[,FACT...] [OPTION=VALUE...] -- COMMAND [ARG...]
- * Facts: overlay, fresh-proc, idmap, landlock, net, or landlock=N for an older Landlock. Options are keys of the
+ * Facts: overlay, fresh-proc, idmap, landlock, net, watch, or landlock=N for an older Landlock. Options are keys of the
  * configuration.
  */
 #include <stdio.h>
@@ -27,6 +27,7 @@ static const struct {
 	{"net", FACT_NET_NAMESPACE, "make namespaces for", 1},
 	{"namespaces", FACT_NAMESPACES, "make namespaces for", 1},
 	{"seccomp", FACT_SECCOMP, "install the seccomp filter", 22},
+	{"watch", FACT_WATCH, "hand out", 13},
 };
 
 static void fail(const char *what, const struct pinfold_error *err)
