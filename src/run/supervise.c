@@ -126,11 +126,28 @@ static void hear_continued(struct supervision *s)
 	send_word(s, SIGCONT);
 }
 
+/* Stops us, or the whole job, until the shell continues us, but no longer than until the deadline: a command that stops
+ * itself must not stop the clock that is to end it (E111). SIGCONT, when the kernel's timer sends it, continues a
+ * process that can do nothing itself. */
+static void stop_job(const struct supervision *s)
+{
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGCONT };
+	struct itimerspec at = { .it_value = { s->deadline_ms / 1000, s->deadline_ms % 1000 * 1000000 } };
+	timer_t timer;
+	bool has_timer = s->deadline_ms >= 0 && timer_create(CLOCK_MONOTONIC, &event, &timer) == 0;
+
+	/* Without a timer, where one is needed, we would rather be no job than have no end. */
+	if (s->deadline_ms < 0 || (has_timer && timer_settime(timer, TIMER_ABSTIME, &at, NULL) == 0))
+		kill(s->terminal.fd >= 0 ? 0 : getpid(), SIGSTOP);
+	if (has_timer)
+		timer_delete(timer);
+}
+
 /* The command was stopped by the terminal or by a signal: so are we, as a shell expects of its job, until it continues
  * us. With a terminal the whole job stops; without one we are nobody's job, and the caller's other processes go on. */
 static void hear_stopped(struct supervision *s, int signal)
 {
-	if (!s->options->own_terminal)
+	if (!s->options->own_terminal || s->phase == ENDING)
 		return;
 	/* It wants the terminal, and the shell has brought us to the foreground: without a word, since we were running.
 	 */
@@ -140,7 +157,7 @@ static void hear_stopped(struct supervision *s, int signal)
 		return;
 	}
 	terminal_take(&s->terminal);
-	kill(s->terminal.fd >= 0 ? 0 : getpid(), SIGSTOP);
+	stop_job(s);
 	hear_continued(s);
 }
 
