@@ -142,6 +142,19 @@ try_denied() {
 	try_refused "$@"
 }
 
+# noted GUARANTEE TEXT [OPTION...] : the guarantee is held, and says this of what it leaves open.
+noted() {
+	local guarantee=$1 text=$2
+	shift 2
+	run pen --plan --json "$@" -- true
+	assert_status 0
+	run python3 -c 'import json, sys
+plan = json.load(sys.stdin)["guarantees"][sys.argv[1]]
+sys.exit(not (plan["state"] == "held" and any(sys.argv[2] in note for note in plan["notes"])))' \
+		"$guarantee" "$text" <<<"$output"
+	[ "$status" -eq 0 ] || fail "$guarantee is not held with the note: $text"
+}
+
 # victim : a process of the host that waits, in VICTIM; MARK is a word on its command line that exists once in the world.
 victim() {
 	MARK=mark-$$-$RANDOM$RANDOM$RANDOM

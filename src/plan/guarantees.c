@@ -211,6 +211,8 @@ static void judge_repository(struct judging *j)
 	}
 	note(j, "until the run has ended, a protected name that was missing can be made");
 	note(j, policy_number(plan->policy, KEY_CHECK) == CHECK_TREE ? off_the_way_tree : off_the_way_set);
+	note(j, "what the project itself runs or reads (build files, scripts, instructions of agents) is the "
+		"command's to change");
 	judge_watch(j, "protected file", "written");
 	note(j, "where pinfold itself is killed (SIGKILL), the check after the run does not take place");
 }
@@ -337,6 +339,7 @@ static void judge_limits(struct judging *j)
 		held_by(j, "RLIMIT_NPROC in the user namespace");
 	if (limits->tmp_size != POLICY_NONE)
 		held_by(j, "size of the private tmpfs");
+	note(j, "the size of the worktree and of the output is not limited");
 	if (limits->memory != POLICY_NONE) {
 		held_by(j, "RLIMIT_DATA");
 		open_part(j, STATE_WEAKER, "memory is limited for each process, not for all together");

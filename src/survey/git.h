@@ -3,6 +3,7 @@
 #ifndef SURVEY_GIT_H
 #define SURVEY_GIT_H
 
+#include "base/gitconfig.h"
 #include "survey/take.h"
 
 /* ---- git_files.c ---- */
@@ -17,6 +18,8 @@ int git_read_pointer(struct taking *take, const char *file, const char *prefix, 
 /* The worktree that the configuration of a git directory names (core.worktree), resolved; *ret NULL: none that exists.
  * 0 or -ENOMEM. */
 int git_read_worktree(struct taking *take, const char *directory, char **ret);
+/* A file of git's configuration: 0, or a negative errno, without a message; ret is zeroed by the caller. */
+int git_read_config(struct taking *take, const char *file, struct gitconfig *ret);
 
 /* ---- git_trust.c ---- */
 
@@ -27,5 +30,9 @@ int git_check(struct taking *take, const char *top, bool *ret_whole, const char 
 /* ---- protect_git.c ---- */
 
 int protect_git(struct taking *take);
+
+/* ---- protect_named.c ---- */
+
+int protect_named_by_git(struct taking *take);
 
 #endif

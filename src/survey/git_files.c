@@ -94,6 +94,14 @@ int git_read_pointer(struct taking *take, const char *file, const char *prefix, 
 	return length && !strchr(text, '\n') ? resolve(take, base, text, ret) : -EINVAL;
 }
 
+int git_read_config(struct taking *take, const char *file, struct gitconfig *ret)
+{
+	char *text;
+	int r = read_text(take, file, LIMIT_GIT_CONFIG_BYTES, &text);
+
+	return r < 0 ? r : gitconfig_parse(take->arena, text, strlen(text), ret);
+}
+
 /* ---- core.worktree ---- */
 
 /* The last one counts, as for git. What an include would bring is not looked at. */

@@ -175,6 +175,8 @@ int protect_git(struct taking *take)
 		return r;
 	/* a bare repository at the top is the worktree: as a whole it is not git's alone */
 	if (git->kind == REPOSITORY_OTHER || (mode == GIT_READONLY && git->kind != REPOSITORY_BARE))
-		return protect_all(take);
-	return protect_commit(take);
+		r = protect_all(take);
+	else
+		r = protect_commit(take);
+	return r < 0 ? r : protect_named_by_git(take);
 }

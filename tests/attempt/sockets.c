@@ -16,6 +16,7 @@ enum {
 	NETLINK_ROUTE = 0,
 	NETLINK_GENERIC = 16,
 	PROTOCOL_MPTCP = 262,
+	FAMILY_SMC = 43, /* newer than some C libraries */
 };
 
 static int only_socket(int family, int type, int protocol)
@@ -81,6 +82,21 @@ static int sendto_abstract(char **args)
 	return send_unix(args[0], 1);
 }
 
+/* An end of a pair is a socket like any other: it sends to a name without ever having been made by socket() (E092). */
+static int pair_sendto_unix(char **args)
+{
+	struct sockaddr_un address;
+	socklen_t length = unix_address(&address, args[0], 0);
+	int ends[2], result;
+
+	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	result = attempt_result(sendto(ends[0], "x", 1, MSG_DONTWAIT, (struct sockaddr *)&address, length));
+	close(ends[0]);
+	close(ends[1]);
+	return result;
+}
+
 /* The length of the address, or 0 for one that is none. */
 static socklen_t inet_address(struct sockaddr_storage *address, const char *host, const char *port)
 {
@@ -122,9 +138,31 @@ static int connect_tcp(char **args)
 	return inet_connect(args, SOCK_STREAM, 0);
 }
 
+static int connect_sctp(char **args)
+{
+	return inet_connect(args, SOCK_STREAM, IPPROTO_SCTP);
+}
+
 static int connect_mptcp(char **args)
 {
 	return inet_connect(args, SOCK_STREAM, PROTOCOL_MPTCP);
+}
+
+/* Connects by sending, so that what only looks at connect() sees nothing (E083). */
+static int fast_open(char **args)
+{
+	struct sockaddr_storage address;
+	socklen_t length = inet_address(&address, args[0], args[1]);
+	int fd, result;
+
+	if (!length)
+		return -EINVAL;
+	fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -errno;
+	result = attempt_result(sendto(fd, "x", 1, MSG_FASTOPEN, (struct sockaddr *)&address, length));
+	close(fd);
+	return result;
 }
 
 /* A port of its own choice on this address. */
@@ -193,6 +231,18 @@ static int packet_socket(char **args)
 	return only_socket(AF_PACKET, SOCK_RAW, 0);
 }
 
+static int sctp_socket(char **args)
+{
+	(void)args;
+	return only_socket(AF_INET, SOCK_STREAM, IPPROTO_SCTP);
+}
+
+static int smc_socket(char **args)
+{
+	(void)args;
+	return only_socket(FAMILY_SMC, SOCK_STREAM, 0);
+}
+
 static int alg_socket(char **args)
 {
 	(void)args;
@@ -204,8 +254,11 @@ const struct attempt socket_attempts[] = {
 	{ "connect-abstract", 1, connect_abstract },
 	{ "sendto-unix", 1, sendto_unix },
 	{ "sendto-abstract", 1, sendto_abstract },
+	{ "pair-sendto-unix", 1, pair_sendto_unix },
 	{ "connect-tcp", 2, connect_tcp }, /* ADDRESS PORT */
+	{ "fastopen", 2, fast_open },
 	{ "connect-mptcp", 2, connect_mptcp },
+	{ "connect-sctp", 2, connect_sctp },
 	{ "bind-tcp", 1, bind_tcp },
 	{ "udp-send", 2, udp_send },
 	{ "vsock", 0, vsock },
@@ -214,5 +267,7 @@ const struct attempt socket_attempts[] = {
 	{ "raw-socket", 0, raw_socket },
 	{ "packet-socket", 0, packet_socket },
 	{ "alg-socket", 0, alg_socket },
+	{ "sctp-socket", 0, sctp_socket },
+	{ "smc-socket", 0, smc_socket },
 	{ NULL, 0, NULL },
 };

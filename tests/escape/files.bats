@@ -84,6 +84,19 @@ state() { stat -c '%a %u %g %s %Y' -- "$@"; }
 	refute_exists alias-in
 }
 
+@test "E006 a second name in the worktree that is there already: noted, and closed by --read-only" {
+	echo text >"$SCRATCH/file"
+	ln "$SCRATCH/file" alias
+	denied 'echo changed >alias' --read-only
+	echo text >"$SCRATCH/file"
+	# No kernel tells one name of a file from another: what the note says is what happens.
+	noted writes 'another name outside (a hard link) changes there too'
+	allowed 'echo changed >alias'
+	assert_content "$SCRATCH/file" changed
+	# A new name for it is one in the worktree, never outside.
+	try_denied 'EXDEV|EACCES|EPERM|EROFS' -- link "$WORK/alias" "$SCRATCH/third-@"
+}
+
 @test "E007 a link in the worktree that leads out, written through" {
 	echo text >"$SCRATCH/file"
 	ln -s "$SCRATCH/file" soft

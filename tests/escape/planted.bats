@@ -69,6 +69,41 @@ HOOK='printf "#!/bin/sh\ntouch \"$MARKER\"\n"'
 		.git/info/attributes
 }
 
+@test "E035 hooks that lie in the project, where git uses them" {
+	mkdir .husky .hooks
+	echo true >.husky/pre-commit
+	chmod +x .husky/pre-commit
+	printf '[core]\n\tabbrev = 12\n' >.gitconfig-project
+	git add -A && git commit -q -m hooks
+	git config core.hooksPath .husky
+	git config include.path ../.gitconfig-project
+	local plant commit='git commit -q --allow-empty -m x'
+	for plant in "$HOOK >.husky/pre-commit" "$HOOK >.husky/post-commit; chmod +x .husky/post-commit" \
+		"rm -rf .husky; mkdir .husky; $HOOK >.husky/pre-commit; chmod +x .husky/pre-commit" \
+		"mv .husky old; cp -r old .husky; $HOOK >.husky/pre-commit" \
+		'printf "[core]\n\tfsmonitor = touch \"$MARKER\"; false\n" >>.gitconfig-project'; do
+		works "$plant" "$commit"
+		run pen -- sh -c "$plant"
+		sh -c "$commit" >/dev/null 2>&1 || :
+		refute_exists "$MARKER"
+		assert_equal "$(git status --porcelain)" ''
+	done
+	# One that is not there yet is taken away after the run.
+	git config core.hooksPath .githooks
+	harmless "mkdir .githooks; $HOOK >.githooks/pre-commit; chmod +x .githooks/pre-commit" "$commit" .githooks
+}
+
+@test "E037 E039 instructions and build files stay the command's to change, noted" {
+	printf 'x:\n\ttrue\n' >Makefile
+	echo 'be careful' >AGENTS.md
+	noted repository 'what the project itself runs or reads'
+	allowed 'printf "x:\n\tfalse\n" >Makefile; echo "be careless" >AGENTS.md; mkdir -p node_modules/.bin'
+	assert_content AGENTS.md 'be careless'
+	# Whoever wants them held says so.
+	denied 'echo x >>AGENTS.md' --protect AGENTS.md
+	denied 'echo x >>Makefile' --protect Makefile
+}
+
 @test "E031 a commondir file" {
 	harmless 'cp -r .git other; printf "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch \"$MARKER\"; false\n" >other/config
 		echo ../other >.git/commondir' 'git status' .git/commondir

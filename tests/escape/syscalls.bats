@@ -49,6 +49,24 @@ next_line() {
 	done
 }
 
+@test "E07A what is printed reaches the terminal as it is, noted" {
+	local copy='printf "\033]52;c;Y2FuYXJ5\a"' # asks the terminal to put a text into the clipboard
+	run on_pty -- sh -c "$copy"
+	assert_output_has ']52;c;Y2FuYXJ5'
+	run on_pty -- "$PINFOLD" run -- sh -c "$copy"
+	assert_output_has ']52;c;Y2FuYXJ5'
+	noted terminal 'the terminal itself answers some escape sequences'
+	# An answer that nobody has read is not typed into the shell that comes next.
+	next_line sh -c 'printf "\033[6n"; sleep 0.2'
+	run on_pty --expect ready --send 'echo TYPED\n' -- bash -c \
+		'"$@"; if read -r -t 1 line; then echo "read <$line>"; else echo "read nothing"; fi' - sh -c 'echo ready; sleep 0.3'
+	assert_output_has 'read <echo TYPED>'
+	run on_pty --expect ready --send 'echo TYPED\n' -- bash -c \
+		'"$@"; if read -r -t 1 line; then echo "read <$line>"; else echo "read nothing"; fi' - \
+		"$PINFOLD" run -- sh -c 'echo ready; sleep 0.3'
+	assert_output_has 'read nothing'
+}
+
 @test "E087 AF_VSOCK leaves every network namespace" {
 	run try vsock
 	[[ $output == @(OK|EAFNOSUPPORT) ]] || fail "outside: $output"

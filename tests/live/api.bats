@@ -4,7 +4,7 @@
 
 load ../lib
 
-@test "the library keeps the promises of its header, in a process with threads and a SIGCHLD handler" {
+@test "E096 the library keeps the promises of its header, in a process with threads and a SIGCHLD handler" {
 	needs cc
 	own_home
 	local library=${PINFOLD%/*}

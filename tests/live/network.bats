@@ -56,6 +56,23 @@ load ../lib
 	try_denied 'ECONNREFUSED|ENETUNREACH|EPROTONOSUPPORT|EPERM' --offline -- connect-mptcp 127.0.0.1 "$PORT"
 }
 
+@test "E083: offline, a connection that is opened by sending" {
+	listener inet
+	run try fastopen 127.0.0.1 "$PORT"
+	[ "$output" = OK ] || skip "needs tcp-fast-open"
+	try_denied 'ECONNREFUSED|ENETUNREACH|EPERM' --offline -- fastopen 127.0.0.1 "$PORT"
+}
+
+@test "E082: SCTP and SMC, where the kernel has them" {
+	# Neither is in most kernels: what counts is that the pen does not have more than the machine.
+	run try sctp-socket
+	[[ $output == @(OK|EPROTONOSUPPORT|ESOCKTNOSUPPORT|EAFNOSUPPORT) ]] || fail "outside: $output"
+	try_refused 'EAFNOSUPPORT|EPERM' -- smc-socket
+	[ "$(try sctp-socket)" = OK ] || skip "needs sctp"
+	listener inet
+	try_refused 'ECONNREFUSED|ENETUNREACH' --offline -- connect-sctp 127.0.0.1 "$PORT"
+}
+
 @test "offline: nothing but loopback" {
 	run pen --offline -- sh -c 'cut -d: -f1 /proc/net/dev | tail -n +3 | tr -d " "'
 	assert_equal "$output" lo
@@ -118,6 +135,13 @@ load ../lib
 	wait_for test -s told
 	run sh -c "$(connects "$(cat told)")"
 	[ "$status" -ne 0 ] || fail "reached"
+}
+
+@test "E084 E085 E086 E088 E089 E08A E08C: the filtered network is not built, and nothing runs in its place" {
+	run pen --network filtered -- touch ran
+	assert_status 125
+	assert_output_has filtered
+	refute_exists ran
 }
 
 @test "the guarantee is not asked when open, held when offline" {

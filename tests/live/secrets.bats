@@ -73,6 +73,19 @@ account_home() { getent passwd "$(id -u)" | cut -d: -f6; }
 	allowed 'grep -q root /etc/passwd'
 }
 
+@test "E048: logs, crashes, core dumps and mail of the machine (root)" {
+	only_as root
+	local place
+	for place in /var/log /var/crash /var/lib/systemd/coredump /var/mail; do
+		[ -d "$place" ] || { mkdir -p "$place" && LEFTOVERS+=("$place"); }
+		canary "$place/pinfold-test-$$"
+		chmod 644 "$place/pinfold-test-$$"
+		denied "grep -q '$CANARY' '$place/pinfold-test-$$'"
+		run pen -- ls -A "$(readlink -f "$place")"
+		refute_output_has "pinfold-test-$$"
+	done
+}
+
 @test "E043: a secret that the host makes during the run" {
 	in_background 'meet; cat ~/.aws/credentials; ls -a ~; cat ~/ordinary'
 	wait_for test -e here

@@ -141,3 +141,38 @@ load ../lib
 	assert_status 125
 	refute_exists ran
 }
+
+@test "E092: an end of a pair of sockets, which no socket() has made" {
+	cat >receive.py <<-'END'
+		import socket, sys, time
+		server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+		server.bind(sys.argv[1])
+		open(sys.argv[2], "w").close()
+		time.sleep(60)
+	END
+	local place
+	for place in "$SCRATCH/service" "/tmp/pinfold-test-$$.datagrams"; do
+		LEFTOVERS+=("$place")
+		spawn python3 receive.py "$place" "$SCRATCH/ready"
+		wait_for test -e "$SCRATCH/ready"
+		rm "$SCRATCH/ready"
+		try_denied 'EACCES|ECONNREFUSED|ENOENT|EPERM' -- pair-sendto-unix "$place"
+	done
+	allowed 'python3 -c "
+import socket
+a, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+a.send(b\"x\")
+assert b.recv(1) == b\"x\""'
+}
+
+@test "E058: what leads out of a Linux on Windows" {
+	export WSL_INTEROP=/run/WSL/1_interop WSL_DISTRO_NAME=x WSLENV=PATH
+	denied 'test -n "$WSL_INTEROP"'
+	listener unix "$SCRATCH/1_interop"
+	WSL_INTEROP=$SCRATCH/1_interop try_denied 'EACCES|ECONNREFUSED|ENOENT' -- connect-unix "$SCRATCH/1_interop"
+	[ "$TEST_AS" = root ] && [ ! -e /run/WSL ] || return 0
+	mkdir /run/WSL
+	LEFTOVERS+=(/run/WSL)
+	listener unix /run/WSL/1_interop
+	try_denied ENOENT -- connect-unix /run/WSL/1_interop
+}
