@@ -30,6 +30,7 @@ enum {
 	LIMIT_TREE_MS = 2000,               /* for looking through the tree after a run that asks for it */
 	LIMIT_TREE_FINDINGS = 1000,
 	LIMIT_TREE_LINKS = 20000,           /* names of young files that have several */
+	LIMIT_SIBLINGS = 20000,             /* paths that are granted since something beside them is hidden */
 	LIMIT_PASS_FDS = 64,
 };
 

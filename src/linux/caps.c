@@ -20,17 +20,24 @@ enum {
 	SECURE_NO_CAP_AMBIENT_RAISE = 1 << 6 | 1 << 7,
 };
 
-int caps_drop(struct pinfold_error *err)
+/* In a user namespace of our own we may do all of it. Elsewhere only who holds CAP_SETPCAP may lock bits and bounding
+ * set; for the rest no_new_privs, which is set before, keeps an exec from giving what was not there. */
+static bool passes_over(bool has_namespace)
+{
+	return !has_namespace && errno == EPERM;
+}
+
+int caps_drop(bool has_namespace, struct pinfold_error *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { { 0 }, { 0 } };
 
 	if (prctl(PR_SET_SECUREBITS, SECURE_NOROOT | SECURE_NO_SETUID_FIXUP | SECURE_KEEP_CAPS_LOCKED |
-		  SECURE_NO_CAP_AMBIENT_RAISE) < 0)
+		  SECURE_NO_CAP_AMBIENT_RAISE) < 0 && !passes_over(has_namespace))
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "lock", "secure bits");
 	for (int cap = 0; prctl(PR_CAPBSET_DROP, cap, 0, 0, 0) == 0; cap++)
 		;
-	if (errno != EINVAL) /* EINVAL: past the last one this kernel knows */
+	if (errno != EINVAL && !passes_over(has_namespace)) /* EINVAL: past the last one this kernel knows */
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "drop", "the capability bounding set");
 	if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "clear", "ambient capabilities");

@@ -16,8 +16,11 @@ static void join_group(const struct enter *enter)
 {
 	pid_t self = getpid();
 
-	if (enter->job == JOB_CALLERS_GROUP)
+	if (enter->job == JOB_CALLERS_GROUP) {
+		if (enter->is_reaper) /* which has left it */
+			setpgid(0, enter->caller_group);
 		return;
+	}
 	setpgid(0, 0);
 	/* SIGTTOU is blocked until the mask is restored, so that this does not stop us. */
 	if (enter->job == JOB_FOREGROUND)

@@ -66,6 +66,8 @@ static bool has_pen_init(void)
 	struct process process;
 
 	for (int i = 0; i < GENERATIONS && read_process(pid, &process); i++) {
+		if (i > 0 && strcmp(process.name, enter_reaper_name) == 0)
+			return true;
 		if (process.own_pid == 1)
 			return strcmp(process.name, enter_init_name) == 0;
 		snprintf(pid, sizeof(pid), "%ld", process.parent);

@@ -34,7 +34,7 @@ void report_status(int fd, enum report_kind kind, int status)
 
 /* What a failure disproves. A limit of the caller's or a moment without memory says nothing about the machine: taken
  * for a fact, `ulimit -n` would make the user accept a run without the guarantee. */
-static int fact_of(int fact, const struct pinfold_error *err)
+int enter_fact_of(int fact, const struct pinfold_error *err)
 {
 	static const int shortages[] = { EMFILE, ENFILE, ENOMEM, EAGAIN };
 
@@ -93,6 +93,7 @@ void enter_prepare(struct enter *enter, const struct pinfold_plan *plan)
 		.handover_fd = -1,
 		.watch_fd = -1,
 		.landlock_fd = -1,
+		.started_fd = -1,
 		.clones = plan->scratch,
 		.lowers = plan->scratch + plan->source_count,
 	};
@@ -111,7 +112,21 @@ void enter_close(struct enter *enter)
 	fd_close(&enter->watch_fd);
 }
 
-pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err)
+static _Noreturn void be_init(struct enter *enter);
+
+/* Is it the network namespace alone that cannot be had? Asked only when it matters. */
+static bool can_clone(unsigned long flags)
+{
+	pid_t pid = sys_clone((flags & ~(unsigned long)CLONE_PIDFD) | SIGCHLD, NULL);
+
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		waitpid(pid, NULL, __WALL);
+	return pid > 0;
+}
+
+static pid_t spawn_namespaces(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err)
 {
 	const struct pinfold_plan *plan = enter->plan;
 	unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
@@ -122,7 +137,7 @@ pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pin
 	*ret_fact = -1;
 	r = ids_map_sources(enter, ret_fact, err);
 	if (r < 0) {
-		*ret_fact = fact_of(*ret_fact, err);
+		*ret_fact = enter_fact_of(*ret_fact, err);
 		return r;
 	}
 	if (plan->ids == IDS_HIDDEN)
@@ -131,10 +146,11 @@ pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pin
 		flags |= CLONE_NEWNET;
 	pid = sys_clone(flags, ret_pidfd);
 	if (pid == 0)
-		enter_init(enter);
+		be_init(enter);
 	if (pid < 0) {
 		r = err_sys(err, PINFOLD_UNAVAILABLE, errno, "make namespaces for", plan->argv.v[0]);
-		*ret_fact = fact_of(plan->offline ? FACT_NET_NAMESPACE : FACT_NAMESPACES, err);
+		*ret_fact = enter_fact_of(plan->offline && can_clone(flags & ~(unsigned long)CLONE_NEWNET) ?
+						  FACT_NET_NAMESPACE : FACT_NAMESPACES, err);
 		return r;
 	}
 	if (enter->waits_for_ids) {
@@ -151,12 +167,14 @@ pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pin
 
 const char enter_init_name[] = "pinfold-init";
 
+const char enter_reaper_name[] = "pinfold-reaper";
+
 /* Our own command line: the pen's init keeps none of it. */
-static void wipe_arguments(const struct enter *enter)
+void enter_wipe_arguments(const struct enter *enter, const char *name)
 {
 	if (enter->argument_start)
 		memset(enter->argument_start, 0, (size_t)(enter->argument_end - enter->argument_start));
-	prctl(PR_SET_NAME, enter_init_name);
+	prctl(PR_SET_NAME, name);
 }
 
 static int take_ids(struct enter *enter, struct pinfold_error *err)
@@ -174,7 +192,7 @@ static int take_ids(struct enter *enter, struct pinfold_error *err)
 
 /* The command must start where the caller stands, not in a directory of the same name that a mount brought, nor in the
  * host's tree below the pen's mounts (E023, F028). */
-static int enter_directory(const struct pinfold_plan *plan, struct pinfold_error *err)
+int enter_directory(const struct pinfold_plan *plan, struct pinfold_error *err)
 {
 	struct stat st;
 
@@ -190,9 +208,23 @@ static int enter_directory(const struct pinfold_plan *plan, struct pinfold_error
 
 /* A session keyring of our own: the caller's is inherited and possessed, its secrets readable (E063). A full quota or a
  * kernel without keyrings is no failure: the filter refuses keyctl altogether. */
-static void leave_keyring(void)
+void enter_leave_keyring(void)
 {
 	syscall(SYS_keyctl, 1 /* KEYCTL_JOIN_SESSION_KEYRING */, NULL);
+}
+
+int enter_filter(const struct pinfold_plan *plan, int *fact, struct pinfold_error *err)
+{
+	for (int program = 0; plan->has_seccomp && program < SECCOMP_PROGRAM_COUNT; program++) {
+		int r = plan->filters[program] ? seccomp_install((enum seccomp_program)program) : 0;
+
+		if (r < 0) {
+			*fact = FACT_SECCOMP;
+			return err_sys(err, PINFOLD_UNAVAILABLE, -r, "install the seccomp filter",
+				       seccomp_filters[program].name);
+		}
+	}
+	return 0;
 }
 
 static int harden(struct enter *enter, int *fact, struct pinfold_error *err)
@@ -200,7 +232,7 @@ static int harden(struct enter *enter, int *fact, struct pinfold_error *err)
 	const struct pinfold_plan *plan = enter->plan;
 	int r;
 
-	leave_keyring();
+	enter_leave_keyring();
 	r = landlock_make(enter, fact, err);
 	if (r < 0)
 		return r;
@@ -209,7 +241,7 @@ static int harden(struct enter *enter, int *fact, struct pinfold_error *err)
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "set", "no_new_privs");
-	r = caps_drop(err);
+	r = caps_drop(true, err);
 	if (r < 0)
 		return r;
 	/* Else the command walks in through /proc/1/mem (E10E). */
@@ -218,17 +250,7 @@ static int harden(struct enter *enter, int *fact, struct pinfold_error *err)
 	r = landlock_restrict(enter, fact, err);
 	if (r < 0)
 		return r;
-	for (int program = 0; plan->has_seccomp && program < SECCOMP_PROGRAM_COUNT; program++) {
-		if (program == SECCOMP_ROOT && plan->ids == IDS_SELF)
-			continue;
-		r = seccomp_install((enum seccomp_program)program);
-		if (r < 0) {
-			*fact = FACT_SECCOMP;
-			return err_sys(err, PINFOLD_UNAVAILABLE, -r, "install the seccomp filter",
-				       seccomp_filters[program].name);
-		}
-	}
-	return 0;
+	return enter_filter(plan, fact, err);
 }
 
 static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
@@ -240,7 +262,7 @@ static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
 		*fact = FACT_NAMESPACES;
 		return r;
 	}
-	r = mounts_open_sources(enter, err);
+	r = mounts_open_sources(enter, fact, err);
 	if (r < 0)
 		return r;
 	r = stdio_open_hidden(enter, err);
@@ -271,14 +293,14 @@ static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
 	return harden(enter, fact, err);
 }
 
-_Noreturn void enter_init(struct enter *enter)
+static _Noreturn void be_init(struct enter *enter)
 {
 	struct pinfold_error err = { 0 };
 	int fact = -1;
 
-	wipe_arguments(enter);
+	enter_wipe_arguments(enter, enter_init_name);
 	if (set_up(enter, &fact, &err) < 0) {
-		report_error(enter->report_fd, fact_of(fact, &err), &err);
+		report_error(enter->report_fd, enter_fact_of(fact, &err), &err);
 		_exit(125);
 	}
 	/* With CLONE_VFORK we sleep until the command is executed or gone: no pipe is needed to learn which. */
@@ -291,4 +313,16 @@ _Noreturn void enter_init(struct enter *enter)
 		_exit(125);
 	}
 	init_run(enter);
+}
+
+typedef pid_t spawn_function(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err);
+
+static spawn_function *const spawners[BACKEND_KIND_COUNT] = {
+	[BACKEND_OWN_NAMESPACES] = spawn_namespaces,
+	[BACKEND_ONLY_LANDLOCK] = reaper_spawn,
+};
+
+pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err)
+{
+	return spawners[enter->plan->backend](enter, ret_pidfd, ret_fact, err);
 }

@@ -18,6 +18,8 @@
  * pen: there is no step whose failure is passed over, except where the plan says is_optional.
  *
  * Everything here works on data prepared before the clone, and must not allocate, lock, log or decide.
+ *
+ * That is the way with namespaces. Without them there is a reaper in the place of the init: reaper.c.
  */
 #ifndef LINUX_ENTER_H
 #define LINUX_ENTER_H
@@ -82,6 +84,11 @@ struct enter {
 	char lower_option[96];
 	int landlock_fd;
 	pid_t command;
+	/* where a reaper stands for the init (reaper.c) */
+	bool is_reaper;
+	bool has_scope;         /* a signal to all reaches the run, and nobody else: seen */
+	pid_t supervisor, caller_group;
+	int started_fd;         /* at its end when the command is executed, or gone */
 };
 
 /* Prepares, without allocating: the supervisor may be the child of a process with threads. enter_close closes what it
@@ -89,12 +96,26 @@ struct enter {
 void enter_prepare(struct enter *enter, const struct pinfold_plan *plan);
 void enter_close(struct enter *enter);
 
-/* Makes the pen and its init. Returns the init's pid with a pidfd, or -errno: then *ret_fact is what that disproves. */
+/* Makes the pen and its init, in the way of the plan's backend. Returns the init's pid with a pidfd, or -errno: then *ret_fact is what that disproves. */
 pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err);
 
-extern const char enter_init_name[]; /* what /proc calls the pen's init */
-/* The pen's init; never returns. */
-_Noreturn void enter_init(struct enter *enter);
+extern const char enter_init_name[];   /* what /proc calls the pen's init */
+extern const char enter_reaper_name[]; /* and the reaper */
+
+/* Parts of the order that both ways share (enter.c). */
+int enter_fact_of(int fact, const struct pinfold_error *err); /* what a failure disproves, or -1 */
+void enter_wipe_arguments(const struct enter *enter, const char *name);
+int enter_directory(const struct pinfold_plan *plan, struct pinfold_error *err);
+void enter_leave_keyring(void);
+int enter_filter(const struct pinfold_plan *plan, int *fact, struct pinfold_error *err);
+
+/* reaper.c */
+pid_t reaper_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err);
+void reaper_signal(const struct enter *enter, int signal); /* to every process of the run */
+void reaper_end(const struct enter *enter);                /* ends all of them, and takes away what the run had */
+/* temporary.c: the run's own directory in /tmp; its name replaces the X: letters, in this process's own memory */
+int temporary_make(struct pinfold_plan *plan, struct pinfold_error *err);
+void temporary_remove(const struct pinfold_plan *plan);
 
 /* The pieces, one file each; 0 or -errno with *err filled, and fact set where the failure disproves one. */
 int ids_write_own(const struct enter *enter, struct pinfold_error *err);              /* ids.c, in the pen */
@@ -103,7 +124,7 @@ int ids_become_inner(const struct pinfold_plan *plan, struct pinfold_error *err)
 /* ids.c, by the supervisor: id-mapped clones */
 int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int clone_source(const struct plan_source *source); /* mounts.c: a detached mount, or -1 and errno */
-int mounts_open_sources(struct enter *enter, struct pinfold_error *err);
+int mounts_open_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int handover_send(struct enter *enter, struct pinfold_error *err);                   /* handover.c */
 int net_loopback_up(struct pinfold_error *err);
@@ -111,7 +132,7 @@ int stdio_open_hidden(struct enter *enter, struct pinfold_error *err);
 int stdio_reopen(struct enter *enter, struct pinfold_error *err);
 void stdio_give_pipes(const struct enter *enter);                                    /* stdio.c, by the supervisor */
 int limits_set(const struct plan_limits *limits, struct pinfold_error *err);
-int caps_drop(struct pinfold_error *err);
+int caps_drop(bool has_namespace, struct pinfold_error *err);
 /* ruleset and rules, before capabilities go */
 int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int landlock_restrict(struct enter *enter, int *ret_fact, struct pinfold_error *err);

@@ -19,31 +19,39 @@
 #include "linux/enter.h"
 #include "linux/sys.h"
 
-enum { REPORT_AT = 3, CONTROL_AT = 4, CHILD_AT = 5, TERMINAL_AT = 6 };
+enum { REPORT_AT = 3, CONTROL_AT = 4, CHILD_AT = 5, TERMINAL_AT = 6, STARTED_AT = 7, BEHIND = 8 };
+
+/* The kernel ends a pid namespace with its init. A reaper has to do it. */
+static _Noreturn void end(const struct enter *enter, int status)
+{
+	if (enter->is_reaper)
+		reaper_end(enter);
+	_exit(status);
+}
 
 /* Leaves only report, control, what tells of dead children, and the terminal where it may have to be handed over. 0, 1
  * and 2 are closed as well: a reader at the other end of the command's output must see its end when the command closes
  * it. */
 static void keep_own_descriptors(struct enter *enter)
 {
-	int own[] = { enter->report_fd, enter->control_fd, -1, enter->terminal_fd };
-	const int n = enter->terminal_fd >= 0 ? 4 : 3;
+	int own[] = { enter->report_fd, enter->control_fd, -1, enter->terminal_fd, enter->started_fd };
+	const int n = BEHIND - REPORT_AT;
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	own[2] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	/* Out of the way first, so that no dup2 closes another of them. */
-	for (int i = 0; i < n; i++) {
-		own[i] = fcntl(own[i], F_DUPFD_CLOEXEC, 16);
-		if (own[i] < 0)
-			_exit(125);
-	}
 	for (int i = 0; i < n; i++)
-		if (dup2(own[i], REPORT_AT + i) < 0)
-			_exit(125);
+		if (own[i] >= 0)
+			own[i] = fcntl(own[i], F_DUPFD_CLOEXEC, 16);
+	for (int i = 0; i < n; i++)
+		if (own[i] < 0)
+			close(REPORT_AT + i);
+		else if (dup2(own[i], REPORT_AT + i) < 0)
+			end(enter, 125);
 	sys_close_range(0, 2, 0);
-	sys_close_range((unsigned)(REPORT_AT + n), ~0U, 0);
+	sys_close_range(BEHIND, ~0U, 0);
 }
 
 /* Reaps everything there is; true when the command is gone (status filled). */
@@ -77,6 +85,8 @@ static bool obey(const struct enter *enter)
 		return false;
 	if (word == CONTROL_TERMINAL)
 		ioctl(TERMINAL_AT, TIOCSPGRP, &enter->command); /* SIGTTOU is blocked here */
+	else if ((word & CONTROL_ALL) && enter->is_reaper)
+		reaper_signal(enter, word & CONTROL_SIGNAL_MASK);
 	else if (word & CONTROL_ALL)
 		kill(-1, word & CONTROL_SIGNAL_MASK);
 	else if (enter->job == JOB_CALLERS_GROUP)
@@ -86,27 +96,46 @@ static bool obey(const struct enter *enter)
 	return true;
 }
 
+/* An init was asleep until the command was executed, so that this is the first that it says. A reaper, which must hear
+ * its supervisor meanwhile, is told by a pipe. */
+static void tell_start(bool *has_told)
+{
+	if (!*has_told)
+		report_status(REPORT_AT, REPORT_STARTED, 0);
+	*has_told = true;
+}
+
 _Noreturn void init_run(struct enter *enter)
 {
-	struct pollfd fds[] = { { .fd = CONTROL_AT, .events = POLLIN }, { .fd = CHILD_AT, .events = POLLIN } };
+	struct pollfd fds[] = {
+		{ .fd = CONTROL_AT, .events = POLLIN }, { .fd = CHILD_AT, .events = POLLIN },
+		{ .fd = enter->is_reaper ? STARTED_AT : -1, .events = POLLIN },
+	};
+	bool has_told = false;
 	int status = 0;
 
 	if (enter->is_pinned)
 		sched_setaffinity(0, sizeof(enter->affinity), &enter->affinity);
 	keep_own_descriptors(enter);
-	report_status(REPORT_AT, REPORT_STARTED, 0);
+	if (!enter->is_reaper)
+		tell_start(&has_told);
 	for (;;) {
 		struct signalfd_siginfo info;
 
 		if (reap(enter->command, &status))
 			break;
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
-			_exit(125);
+		if (poll(fds, 3, -1) < 0 && errno != EINTR)
+			end(enter, 125);
 		while (read(CHILD_AT, &info, sizeof(info)) == (ssize_t)sizeof(info))
 			;
 		if (fds[0].revents && !obey(enter))
-			_exit(125);
+			end(enter, 125);
+		if (fds[2].revents) {
+			tell_start(&has_told);
+			fds[2].fd = -1;
+		}
 	}
+	tell_start(&has_told);
 	report_status(REPORT_AT, REPORT_EXIT, status);
-	_exit(0);
+	end(enter, 0);
 }

@@ -63,6 +63,14 @@ static int add_rule(const struct enter *enter, const struct plan_landlock_rule *
 		       : 0;
 }
 
+int landlock_scope_signals(void)
+{
+	const struct ruleset_attr attr = { .scoped = LL_SCOPE_SIGNAL };
+	FD_CLEANUP int fd = (int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr, sizeof(attr), 0);
+
+	return fd < 0 || syscall(NR_LANDLOCK_RESTRICT_SELF, fd, 0) < 0 ? -errno : 0;
+}
+
 int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err)
 {
 	const struct pinfold_plan *plan = enter->plan;

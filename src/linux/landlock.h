@@ -25,6 +25,11 @@ enum landlock_fs_right {
 	LL_RESOLVE_UNIX = 1 << 16, /* 9 */
 };
 
+enum landlock_net_right {
+	LL_BIND_TCP = 1 << 0,    /* 4 */
+	LL_CONNECT_TCP = 1 << 1, /* 4 */
+};
+
 enum landlock_scope {
 	LL_SCOPE_ABSTRACT_UNIX = 1 << 0, /* 6 */
 	LL_SCOPE_SIGNAL = 1 << 1,        /* 6 */
@@ -37,5 +42,7 @@ enum landlock_scope {
 /* The newest ABI of this kernel; 0 and *ret_errno where there is none. */
 int landlock_abi(int *ret_errno);
 unsigned landlock_errata(void);
+/* Enters a domain that bounds signals and nothing else (ABI 6); 0 or -errno. no_new_privs must be set. */
+int landlock_scope_signals(void);
 
 #endif

@@ -98,11 +98,19 @@ static int open_source(struct enter *enter, size_t i, struct pinfold_error *err)
 	return 0;
 }
 
-int mounts_open_sources(struct enter *enter, struct pinfold_error *err)
+/* What refuses mounts to everybody (a filter around us, AppArmor) answers so; what lies at a place does not. */
+static bool is_closed(int error)
+{
+	return error == EPERM || error == ENOSYS;
+}
+
+int mounts_open_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err)
 {
 	for (size_t i = 0; i < enter->plan->source_count; i++) {
 		int r = open_source(enter, i, err);
 
+		if (r < 0 && is_closed(-r))
+			*ret_fact = FACT_MOUNTS;
 		if (r < 0)
 			return r;
 	}
@@ -269,7 +277,7 @@ static const struct {
 	int fact;
 } operations[] = {
 	[OP_READONLY] = { op_readonly, FACT_MOUNTS },
-	[OP_TMPFS] = { op_tmpfs, -1 },
+	[OP_TMPFS] = { op_tmpfs, FACT_MOUNTS },
 	[OP_DIRECTORY] = { op_directory, -1 },
 	[OP_FILE] = { op_file, -1 },
 	[OP_LINK] = { op_link, -1 },
@@ -294,7 +302,7 @@ int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *e
 
 		if (r == 0 || (op->is_optional && (is_gone(-r) || op->kind == OP_SYSFS || op->kind == OP_MQUEUE)))
 			continue;
-		*ret_fact = operations[op->kind].fact;
+		*ret_fact = operations[op->kind].fact < 0 && is_closed(-r) ? FACT_MOUNTS : operations[op->kind].fact;
 		return err_sys(err, PINFOLD_UNAVAILABLE, -r, mount_op_names[op->kind], op->path);
 	}
 	return 0;

@@ -20,6 +20,9 @@
 const struct seccomp_filter seccomp_filters[SECCOMP_PROGRAM_COUNT] = {
 	[SECCOMP_BASE] = FILTER(base),
 	[SECCOMP_ROOT] = FILTER(root),
+	[SECCOMP_SHARED] = FILTER(shared),
+	[SECCOMP_OFFLINE] = FILTER(offline),
+	[SECCOMP_NO_UNIX] = FILTER(no_unix),
 };
 
 int seccomp_install(enum seccomp_program program)

@@ -12,6 +12,9 @@
 enum seccomp_program {
 	SECCOMP_BASE,      /* every run */
 	SECCOMP_ROOT,      /* added in runs started by root: set-gid bits as well */
+	SECCOMP_SHARED,    /* where the namespaces are the host's: its message queues, semaphores, shared memory */
+	SECCOMP_OFFLINE,   /* no network namespace to be offline in: no internet sockets at all */
+	SECCOMP_NO_UNIX,   /* nothing else tells the host's unix sockets from the command's: none of them */
 	SECCOMP_PROGRAM_COUNT
 };
 

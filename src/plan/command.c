@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/path.h"
+#include "base/tables.h"
 #include "plan/environment.h"
 #include "plan/internal.h"
 
@@ -66,14 +67,34 @@ static bool is_asked(const struct pinfold_plan *plan, const char *name)
 /* The private temporary directory under every name that programs look for (F115, F121). */
 static int set_temporary(struct pinfold_plan *plan)
 {
-	static const char *const places[][2] = {
-		{"TMPDIR", "/tmp"}, {"TMP", "/tmp"}, {"TEMP", "/tmp"}, {"TEMPDIR", "/tmp"}, {"TMPPREFIX", "/tmp/zsh"},
-	};
+	static const char *const variables[] = { "TMPDIR", "TMP", "TEMP", "TEMPDIR", "TMPPREFIX" };
+	const char *temp = plan->temp ? plan->temp : "/tmp";
+	const char *prefix = arena_printf(&plan->arena, "%s/zsh", temp);
+	const size_t n = sizeof(variables) / sizeof(variables[0]);
+	int r = prefix ? 0 : -ENOMEM;
+
+	/* where /tmp is closed, all of them are given: a program that asks for TEMP only finds none otherwise */
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if ((i == 0 || (plan->temp && i < 3) || plan_variable(plan, variables[i])) &&
+		    !is_asked(plan, variables[i]))
+			r = set(plan, variables[i], i == n - 1 ? prefix : temp);
+	return r;
+}
+
+/* Where no private directory can be laid over a tool's cache, the tool is told where it is, if it can be told. */
+static int set_caches(struct pinfold_plan *plan)
+{
+	const struct survey *survey = &plan->survey;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && i < sizeof(places) / sizeof(places[0]); i++)
-		if ((i == 0 || plan_variable(plan, places[i][0])) && !is_asked(plan, places[i][0]))
-			r = set(plan, places[i][0], places[i][1]);
+	for (size_t i = 0; i < survey->cache_count; i++)
+		for (size_t k = 0; r == 0 && survey->caches[i].store && k < tables_cache_count; k++) {
+			const struct table_cache *row = &tables_caches[k];
+
+			if (strcmp(row->name, survey->caches[i].name) == 0 && row->variable && !*row->below &&
+			    !is_asked(plan, row->variable))
+				r = set(plan, row->variable, survey->caches[i].store);
+		}
 	return r;
 }
 
@@ -132,6 +153,8 @@ int plan_environment(struct pinfold_plan *plan)
 	if (plan->backend == BACKEND_NONE)
 		return plan_variable(plan, "PINFOLD_STATUS") ? 0 : set_status(plan);
 	r = set_temporary(plan);
+	if (r == 0 && plan->backend == BACKEND_ONLY_LANDLOCK)
+		r = set_caches(plan);
 	if (r == 0)
 		r = set(plan, "PWD", plan->cwd);
 	if (r == 0)

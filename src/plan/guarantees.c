@@ -12,29 +12,23 @@
 
 #include "base/path.h"
 #include "plan/internal.h"
+#include "plan/judging.h"
 
 const char *const guarantee_state_names[STATE_COUNT] = { "held", "weaker", "absent", "not_asked" };
 
-struct judging {
-	struct pinfold_plan *plan;
-	struct guarantee_result *result;
-	int error;
-};
-
-static void held_by(struct judging *j, const char *mechanism)
+void held_by(struct judging *j, const char *mechanism)
 {
 	if (strv_add(&j->plan->arena, &j->result->by, mechanism) < 0)
 		j->error = -ENOMEM;
 }
 
-static void note(struct judging *j, const char *text)
+void note(struct judging *j, const char *text)
 {
 	if (strv_add_owned(&j->plan->arena, &j->result->notes, arena_strdup(&j->plan->arena, text)) < 0)
 		j->error = -ENOMEM;
 }
 
-/* The state only gets worse; reasons add up. */
-static void open_part(struct judging *j, enum guarantee_state state, const char *why)
+void open_part(struct judging *j, enum guarantee_state state, const char *why)
 {
 	struct guarantee_result *result = j->result;
 
@@ -45,7 +39,7 @@ static void open_part(struct judging *j, enum guarantee_state state, const char 
 		j->error = -ENOMEM;
 }
 
-static void accept(struct judging *j, const struct policy_source *source)
+void judge_accept(struct judging *j, const struct policy_source *source)
 {
 	j->result->accepted = true;
 	j->result->accepted_by = source->file                     ? source->file
@@ -53,16 +47,14 @@ static void accept(struct judging *j, const struct policy_source *source)
 								  : "command line";
 }
 
-static bool has_fact(const struct judging *j, enum host_fact fact)
+bool has_fact(const struct judging *j, enum host_fact fact)
 {
 	return j->plan->host->fact[fact].state != FACT_NO;
 }
 
-static const char *fact_text(struct judging *j, enum host_fact fact)
+const char *fact_text(struct judging *j, enum host_fact fact)
 {
-	const struct host_finding *finding = &j->plan->host->fact[fact];
-	const char *text = arena_printf(&j->plan->arena, "cannot %s%s%s: %s", finding->step,
-					*finding->object ? " " : "", finding->object, strerror(finding->errnum));
+	const char *text = plan_fact_text(j->plan, fact);
 
 	if (!text)
 		j->error = -ENOMEM;
@@ -78,6 +70,16 @@ static void judge_unfit(struct judging *j, const char *what, const char *path, c
 			  arena_printf(&j->plan->arena, "the %s '%s' is too wide: %s", what, path, unfit));
 }
 
+void judge_fitness(struct judging *j)
+{
+	const struct pinfold_plan *plan = j->plan;
+
+	if (!policy_number(plan->policy, KEY_READ_ONLY))
+		judge_unfit(j, "worktree", plan->survey.worktree, plan->survey.unfit);
+	for (size_t i = 0; i < plan->survey.write_count; i++)
+		judge_unfit(j, "write path", plan->survey.writes[i].path, plan->survey.writes[i].unfit);
+}
+
 static void judge_writes(struct judging *j)
 {
 	const struct pinfold_plan *plan = j->plan;
@@ -87,10 +89,7 @@ static void judge_writes(struct judging *j)
 		held_by(j, "Landlock");
 	else
 		note(j, "a FIFO outside that a process of the host reads can be written to (no Landlock)");
-	if (!policy_number(plan->policy, KEY_READ_ONLY))
-		judge_unfit(j, "worktree", plan->survey.worktree, plan->survey.unfit);
-	for (size_t i = 0; i < plan->survey.write_count; i++)
-		judge_unfit(j, "write path", plan->survey.writes[i].path, plan->survey.writes[i].unfit);
+	judge_fitness(j);
 	if (!policy_number(plan->policy, KEY_READ_ONLY))
 		note(j, "a file of the worktree that has another name outside (a hard link) changes there too");
 	if (plan->ids == IDS_ROOT)
@@ -182,7 +181,6 @@ static const char off_the_way_tree[] =
 	"in other directories than those from the top down to the working directory, mounts hold what git uses and "
 	"what `protect` matched at the start; a protected name that is made there is found when the run has ended, "
 	"and one that was there and is changed is only named";
-
 static void judge_repository(struct judging *j)
 {
 	const struct pinfold_plan *plan = j->plan;
@@ -207,7 +205,7 @@ static void judge_repository(struct judging *j)
 		open_part(
 			j, STATE_WEAKER,
 			"a protected name that is made during the run stays, and is only named (on_violation report)");
-		accept(j, &on_violation->source); /* whoever asked for this has accepted it */
+		judge_accept(j, &on_violation->source); /* whoever asked for this has accepted it */
 	}
 	note(j, "until the run has ended, a protected name that was missing can be made");
 	note(j, policy_number(plan->policy, KEY_CHECK) == CHECK_TREE ? off_the_way_tree : off_the_way_set);
@@ -272,14 +270,14 @@ static void judge_processes(struct judging *j)
 		held_by(j, "Landlock scope");
 }
 
-static void judge_environment(struct judging *j)
+void judge_environment(struct judging *j)
 {
 	const struct policy_value *mode = &j->plan->policy->value[KEY_ENV_MODE];
 
 	switch (mode->number) {
 	case ENV_ALL:
 		open_part(j, STATE_ABSENT, "the caller's environment is passed on as it is (env_mode all)");
-		accept(j, &mode->source); /* whoever asked for this has accepted it */
+		judge_accept(j, &mode->source); /* whoever asked for this has accepted it */
 		return;
 	case ENV_LIST:
 		held_by(j, "allow-list");
@@ -346,9 +344,7 @@ static void judge_limits(struct judging *j)
 	}
 }
 
-typedef void judge_function(struct judging *j);
-
-static judge_function *const judges[] = {
+judge_function *const judges_namespaces[GUARANTEE_COUNT] = {
 	[GUARANTEE_WRITES] = judge_writes,
 	[GUARANTEE_SECRETS] = judge_secrets,
 	[GUARANTEE_REPOSITORY] = judge_repository,
@@ -361,7 +357,6 @@ static judge_function *const judges[] = {
 	[GUARANTEE_CLEANUP] = judge_cleanup,
 	[GUARANTEE_LIMITS] = judge_limits,
 };
-_Static_assert(sizeof(judges) / sizeof(judges[0]) == GUARANTEE_COUNT, "a guarantee is missing");
 
 /* The supervisor's clock ends the command; without a pen what the command started lives on. The other limits are set
  * on the way into the pen. */
@@ -382,7 +377,7 @@ static void judge_bare_limits(struct judging *j, const char *why)
 /* Without a backend nothing is held but what the supervisor does by itself. */
 static void judge_bare(struct judging *j, enum guarantee guarantee)
 {
-	const char *why = "the command runs without a pen (mode off)";
+	const char *why;
 
 	if (guarantee == GUARANTEE_NETWORK && policy_number(j->plan->policy, KEY_NETWORK) == NETWORK_OPEN) {
 		j->result->state = STATE_NOT_ASKED;
@@ -395,11 +390,10 @@ static void judge_bare(struct judging *j, enum guarantee guarantee)
 				  "the environment of the caller's other processes can be read in /proc");
 		return;
 	}
-	if (!has_fact(j, FACT_NAMESPACES))
-		why = fact_text(j, FACT_NAMESPACES);
-	else if (!has_fact(j, FACT_MOUNTS))
-		why = fact_text(j, FACT_MOUNTS);
-	if (guarantee == GUARANTEE_LIMITS)
+	why = plan_no_backend(j->plan);
+	if (!why)
+		j->error = -ENOMEM;
+	else if (guarantee == GUARANTEE_LIMITS)
 		judge_bare_limits(j, why);
 	else
 		open_part(j, STATE_ABSENT, why);
@@ -416,9 +410,9 @@ static void settle_acceptance(struct judging *j, const char *name)
 		return;
 	item = policy_acceptance(j->plan->policy, name, result->state == STATE_ABSENT);
 	if (item)
-		accept(j, &item->source);
+		judge_accept(j, &item->source);
 	else if (mode->number != MODE_REQUIRED)
-		accept(j, &mode->source);
+		judge_accept(j, &mode->source);
 }
 
 int plan_guarantees(struct pinfold_plan *plan)
@@ -431,7 +425,7 @@ int plan_guarantees(struct pinfold_plan *plan)
 		if (plan->backend == BACKEND_NONE)
 			judge_bare(&j, (enum guarantee)i);
 		else
-			judges[i](&j);
+			backend_defs[plan->backend].judges[i](&j);
 		settle_acceptance(&j, guarantee_defs[i].name);
 	}
 	return j.error;

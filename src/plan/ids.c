@@ -73,7 +73,9 @@ int plan_ids(struct pinfold_plan *plan)
 	if (who->uid != 0 || plan->host->is_mapped_root)
 		return 0;
 	plan->ids = IDS_ROOT;
-	if (!plan->host->has_admin || plan->host->fact[FACT_IDMAP].state == FACT_NO)
+	/* without namespaces there is none to map the id in */
+	if (plan->backend != BACKEND_OWN_NAMESPACES || !plan->host->has_admin ||
+	    plan->host->fact[FACT_IDMAP].state == FACT_NO)
 		return 0;
 	plan->ids = IDS_HIDDEN;
 	plan->host_uid = plan->host_gid = PEN_ID;

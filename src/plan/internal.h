@@ -5,10 +5,20 @@
 
 #include "plan/plan.h"
 
+/* backends.c: fills in plan->backend, or says why the one that is named cannot be had. */
+int plan_choose_backend(struct pinfold_plan *plan, struct pinfold_error *err);
+/* Why there is no backend; NULL when out of memory. */
+const char *plan_no_backend(struct pinfold_plan *plan);
+/* What stands in the way, in words; NULL when out of memory. */
+const char *plan_fact_text(struct pinfold_plan *plan, enum host_fact fact);
+int plan_namespaces(struct pinfold_plan *plan);     /* mounts.c */
+int plan_landlock_alone(struct pinfold_plan *plan); /* landlock_alone.c */
+
 /* Each returns 0 or -ENOMEM. They read policy, host and survey through the plan, and fill their part of it. */
 int plan_ids(struct pinfold_plan *plan);          /* ids.c: whom the command runs as; id maps of what it may write */
 int plan_mounts(struct pinfold_plan *plan);       /* mounts.c */
-int plan_landlock(struct pinfold_plan *plan);     /* landlock.c */
+int plan_landlock(struct pinfold_plan *plan);     /* landlock.c: beside the mounts */
+int plan_add_rule(struct pinfold_plan *plan, const char *path, int fd, uint64_t access, bool is_optional);
 int plan_guarantees(struct pinfold_plan *plan);   /* guarantees.c; last: it reads what the others decided */
 int plan_environment(struct pinfold_plan *plan);  /* command.c */
 int plan_command(struct pinfold_plan *plan, char *const *argv);

@@ -20,7 +20,7 @@ static const uint64_t write_rights = LL_WRITE_FILE | LL_REMOVE_DIR | LL_REMOVE_F
 /* Devices are made by nobody: granted nowhere. */
 static const uint64_t never = LL_MAKE_CHAR | LL_MAKE_BLOCK;
 
-static int add_rule(struct pinfold_plan *plan, const char *path, int fd, uint64_t access, bool is_optional)
+int plan_add_rule(struct pinfold_plan *plan, const char *path, int fd, uint64_t access, bool is_optional)
 {
 	struct plan_landlock_rule *rules = arena_grow(&plan->arena, plan->rules, plan->rule_count, plan->rule_count + 1,
 						      sizeof(*rules), &plan->rule_cap);
@@ -44,7 +44,7 @@ static int add_stdio(struct pinfold_plan *plan)
 
 		if (stdio->kind == STDIO_TERMINAL || stdio->kind == STDIO_OTHER ||
 		    (stdio->kind == STDIO_FILE && (stdio->flags & 3) != 0))
-			r = add_rule(plan, NULL, i, LL_WRITE_FILE | LL_TRUNCATE, true);
+			r = plan_add_rule(plan, NULL, i, LL_WRITE_FILE | LL_TRUNCATE, true);
 	}
 	return r;
 }
@@ -55,17 +55,17 @@ static int add_writable(struct pinfold_plan *plan, uint64_t all)
 	int r = 0;
 
 	if (!policy_number(plan->policy, KEY_READ_ONLY))
-		r = add_rule(plan, survey->worktree, -1, all, false);
+		r = plan_add_rule(plan, survey->worktree, -1, all, false);
 	for (size_t i = 0; r == 0 && i < survey->write_count; i++)
-		r = add_rule(plan, survey->writes[i].path, -1, all, false);
+		r = plan_add_rule(plan, survey->writes[i].path, -1, all, false);
 	for (size_t i = 0; r == 0 && i < survey->cache_count; i++)
-		r = add_rule(plan, survey->caches[i].tool, -1, all, true);
+		r = plan_add_rule(plan, survey->caches[i].tool, -1, all, true);
 	for (size_t i = 0; r == 0 && i < plan->copy_count; i++)
-		r = add_rule(plan, plan->copies[i].shown, -1, all, false);
+		r = plan_add_rule(plan, plan->copies[i].shown, -1, all, false);
 	for (size_t i = 0; r == 0 && i < survey->device_count; i++)
-		r = add_rule(plan, survey->devices[i].path, -1, LL_WRITE_FILE, false);
+		r = plan_add_rule(plan, survey->devices[i].path, -1, LL_WRITE_FILE, false);
 	for (size_t i = 0; r == 0 && i < survey->socket_count; i++)
-		r = add_rule(plan, survey->sockets[i].path, -1, LL_RESOLVE_UNIX, false);
+		r = plan_add_rule(plan, survey->sockets[i].path, -1, LL_RESOLVE_UNIX, false);
 	return r;
 }
 
@@ -107,11 +107,11 @@ int plan_landlock(struct pinfold_plan *plan)
 	all = plan->landlock_handled & ~never;
 	r = add_writable(plan, all);
 	for (size_t i = 0; r == 0 && i < sizeof(private_places) / sizeof(private_places[0]); i++)
-		r = add_rule(plan, private_places[i], -1, all, true);
+		r = plan_add_rule(plan, private_places[i], -1, all, true);
 	/* /proc: a process's own files (oom_score_adj, comm); the rest is root's */
 	if (r == 0)
-		r = add_rule(plan, "/proc", -1, LL_WRITE_FILE | LL_TRUNCATE, false);
+		r = plan_add_rule(plan, "/proc", -1, LL_WRITE_FILE | LL_TRUNCATE, false);
 	if (r == 0)
-		r = add_rule(plan, "/dev", -1, LL_WRITE_FILE | LL_TRUNCATE, false);
+		r = plan_add_rule(plan, "/dev", -1, LL_WRITE_FILE | LL_TRUNCATE, false);
 	return r == 0 ? add_stdio(plan) : r;
 }

@@ -272,6 +272,37 @@ int plan_mounts(struct pinfold_plan *plan)
 	return plan->scratch ? 0 : -ENOMEM;
 }
 
+/* A regular file that is only read is opened again inside, where its path is visible there (E110a). */
+static void decide_stdio(struct pinfold_plan *plan)
+{
+	for (int i = 0; i < 3; i++) {
+		const struct survey_stdio *stdio = &plan->survey.stdio[i];
+
+		if (stdio->kind != STDIO_FILE || (stdio->flags & 3) != 0 || !stdio->path)
+			continue;
+		plan->reopen[i] = plan_shows(plan, stdio->path);
+		plan->reopen_path[i] = stdio->path;
+	}
+}
+
+int plan_namespaces(struct pinfold_plan *plan)
+{
+	int r;
+
+	plan->offline = policy_number(plan->policy, KEY_NETWORK) == NETWORK_OFFLINE &&
+			plan->host->fact[FACT_NET_NAMESPACE].state != FACT_NO;
+	decide_stdio(plan);
+	r = plan_ids(plan);
+	if (r == 0)
+		r = plan_mounts(plan);
+	if (r == 0)
+		r = plan_landlock(plan);
+	plan->has_seccomp = plan->host->fact[FACT_SECCOMP].state != FACT_NO;
+	plan->filters[SECCOMP_BASE] = true;
+	plan->filters[SECCOMP_ROOT] = plan->ids != IDS_SELF;
+	return r;
+}
+
 /* ---- questions about the layout ---- */
 
 bool plan_grants_below(const struct pinfold_plan *plan, const char *path)

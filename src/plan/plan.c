@@ -10,19 +10,6 @@
 #include "base/path.h"
 #include "plan/internal.h"
 
-/* A regular file that is only read is opened again inside, where its path is visible there (E110a). */
-static void decide_stdio(struct pinfold_plan *plan)
-{
-	for (int i = 0; i < 3; i++) {
-		const struct survey_stdio *stdio = &plan->survey.stdio[i];
-
-		if (stdio->kind != STDIO_FILE || (stdio->flags & 3) != 0 || !stdio->path)
-			continue;
-		plan->reopen[i] = plan_shows(plan, stdio->path);
-		plan->reopen_path[i] = stdio->path;
-	}
-}
-
 /* A directory that was opened outside is a way out of the pen: fchdir, openat (E070). */
 static int refuse_directories(const struct pinfold_plan *plan, struct pinfold_error *err)
 {
@@ -52,7 +39,7 @@ static int refuse_covering(const struct pinfold_plan *plan, struct pinfold_error
 {
 	static const char *const places[] = { "/tmp", "/var/tmp" };
 
-	for (size_t i = 0; plan->backend != BACKEND_NONE && plan->survey.tmp && i < 2; i++) {
+	for (size_t i = 0; plan->backend == BACKEND_OWN_NAMESPACES && plan->survey.tmp && i < 2; i++) {
 		const char *covered = below_temporary(&plan->survey, places[i]);
 		int r;
 
@@ -66,33 +53,9 @@ static int refuse_covering(const struct pinfold_plan *plan, struct pinfold_error
 	return 0;
 }
 
-static void decide_backend(struct pinfold_plan *plan)
-{
-	const struct pinfold_host *host = plan->host;
-
-	plan->backend = BACKEND_OWN_NAMESPACES;
-	if (policy_number(plan->policy, KEY_MODE) == MODE_OFF || host->fact[FACT_NAMESPACES].state == FACT_NO ||
-	    host->fact[FACT_MOUNTS].state == FACT_NO)
-		plan->backend = BACKEND_NONE;
-	plan->offline = plan->backend != BACKEND_NONE && policy_number(plan->policy, KEY_NETWORK) == NETWORK_OFFLINE &&
-			host->fact[FACT_NET_NAMESPACE].state != FACT_NO;
-}
-
-static int build_pen(struct pinfold_plan *plan)
-{
-	int r = plan_ids(plan);
-
-	if (r == 0)
-		r = plan_mounts(plan);
-	if (r == 0)
-		r = plan_landlock(plan);
-	plan->has_seccomp = plan->host->fact[FACT_SECCOMP].state != FACT_NO;
-	return r;
-}
-
 static bool needs_entries(const struct pinfold_plan *plan)
 {
-	if (plan->backend == BACKEND_NONE || policy_number(plan->policy, KEY_HOME) != HOME_MASKED)
+	if (plan->backend != BACKEND_OWN_NAMESPACES || policy_number(plan->policy, KEY_HOME) != HOME_MASKED)
 		return false;
 	for (size_t i = 0; i < plan->survey.home_count; i++)
 		if (!plan_home_has_overlay(plan, i) && !plan_writable_root(plan, plan->survey.home[i].path))
@@ -104,12 +67,22 @@ static bool needs_entries(const struct pinfold_plan *plan)
  */
 static bool keeps_identity(const struct pinfold_plan *plan, const char *path)
 {
-	if (path_is_in(path, plan->survey.worktree) || plan_writable_root(plan, path))
+	if (plan->backend != BACKEND_OWN_NAMESPACES || path_is_in(path, plan->survey.worktree) ||
+	    plan_writable_root(plan, path))
 		return true;
 	for (size_t i = 0; i < plan->survey.home_count; i++)
 		if (path_is_in(path, plan->survey.home[i].path) && plan_home_has_overlay(plan, i))
 			return false;
 	return true;
+}
+
+/* What only some plans need is looked at when one does. */
+static int list_what_is_needed(struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	if (plan->backend == BACKEND_ONLY_LANDLOCK)
+		return survey_list_siblings(&plan->survey, policy_number(plan->policy, KEY_HOME) == HOME_HIDDEN,
+					    policy_number(plan->policy, KEY_READ_ONLY) != 0, err);
+	return needs_entries(plan) ? survey_list_entries(&plan->survey, err) : 0;
 }
 
 static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_error *err)
@@ -122,22 +95,21 @@ static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_er
 		.processes = policy_number(plan->policy, KEY_PROCESSES),
 		.tmp_size = policy_number(plan->policy, KEY_TMP_SIZE),
 	};
+	r = plan_choose_backend(plan, err);
+	if (r < 0)
+		return r;
 	plan->cwd = plan->survey.cwd;
 	plan->cwd_dev = plan->survey.cwd_node.dev;
 	plan->cwd_ino = keeps_identity(plan, plan->cwd) ? plan->survey.cwd_node.ino : 0;
-	decide_backend(plan);
-	if (needs_entries(plan)) {
-		r = survey_list_entries(&plan->survey, err);
-		if (r < 0)
-			return r;
-	}
+	r = list_what_is_needed(plan, err);
+	if (r < 0)
+		return r;
 	r = refuse_directories(plan, err);
 	if (r == 0)
 		r = refuse_covering(plan, err);
 	if (r < 0)
 		return r;
-	decide_stdio(plan);
-	r = plan->backend == BACKEND_NONE ? 0 : build_pen(plan);
+	r = plan->backend == BACKEND_NONE ? 0 : backend_defs[plan->backend].build(plan);
 	if (r == 0)
 		r = plan_guarantees(plan);
 	if (r == 0)

@@ -15,6 +15,7 @@
 #include "base/pathset.h"
 #include "base/strv.h"
 #include "host/host.h"
+#include "linux/seccomp.h"
 #include "policy/policy.h"
 #include "survey/survey.h"
 
@@ -141,7 +142,21 @@ struct plan_limits {
 	uint64_t time_ms, memory, processes, tmp_size; /* POLICY_NONE: none */
 };
 
-enum backend { BACKEND_NONE, BACKEND_OWN_NAMESPACES };
+/* In the order of the words of the key `backend`, whose "auto" stands where NONE does: the table of backends (backends.c)
+ * is asked in this order, too. */
+enum backend { BACKEND_NONE, BACKEND_OWN_NAMESPACES, BACKEND_ONLY_LANDLOCK, BACKEND_KIND_COUNT };
+
+struct judging;
+struct pinfold_plan;
+
+struct backend_def {
+	const char *name;            /* as in the key, the plan and the record */
+	const enum host_fact *needs; /* ends with FACT_COUNT: one that is disproved rules it out */
+	int (*build)(struct pinfold_plan *plan);  /* what will be done; 0 or -ENOMEM */
+	void (*const *judges)(struct judging *j); /* per guarantee: what that holds */
+};
+
+extern const struct backend_def backend_defs[BACKEND_KIND_COUNT]; /* NONE has a name only */
 
 struct pinfold_plan {
 	struct arena arena;
@@ -173,6 +188,10 @@ struct pinfold_plan {
 	struct plan_landlock_rule *rules;
 	size_t rule_count, rule_cap;
 	bool has_landlock, has_seccomp;
+	bool filters[SECCOMP_PROGRAM_COUNT]; /* which of them are installed, where has_seccomp */
+	char *temp; /* the run's own temporary directory where nothing can be mounted over /tmp: made by the run, or the
+		     * one that the caller names. NULL: /tmp */
+	bool makes_temp; /* `temp` ends with X: letters that the run puts there, also in the environment */
 
 	enum ids_kind ids;
 	uid_t host_uid;  /* id on the host the command runs under */

@@ -95,7 +95,7 @@ static void add_command(struct buf *out, const struct pinfold_plan *plan)
 	add_argv(out, &plan->argv);
 	add_row(out, "directory", plan->cwd ? plan->cwd : plan->policy->cwd);
 	add_row(out, "worktree", plan->policy->worktree);
-	add_row(out, "backend", plan->backend == BACKEND_NONE ? "none" : "namespaces");
+	add_row(out, "backend", backend_defs[plan->backend].name);
 	add_row(out, "network", plan->offline ? "offline" : "open");
 	if (plan->backend != BACKEND_NONE)
 		add_ids(out, plan);
@@ -202,7 +202,7 @@ static void add_rule(struct buf *out, const struct plan_landlock_rule *rule)
 
 static void add_mechanisms(struct buf *out, const struct pinfold_plan *plan)
 {
-	buf_str(out, "mounts\n");
+	buf_str(out, plan->op_count ? "mounts\n" : "");
 	for (size_t i = 0; i < plan->op_count; i++)
 		add_op(out, plan, &plan->ops[i]);
 	if (plan->has_landlock)

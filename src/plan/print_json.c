@@ -180,7 +180,7 @@ static json_t *plan_json(const struct pinfold_plan *plan)
 	r |= json_put_bytes(object, "cwd", plan->cwd ? plan->cwd : plan->policy->cwd);
 	r |= json_put_bytes(object, "worktree", plan->policy->worktree);
 	r |= json_put_bytes(object, "mode", policy_keys[KEY_MODE].words[policy_number(plan->policy, KEY_MODE)]);
-	r |= json_put_bytes(object, "backend", plan->backend == BACKEND_NONE ? "none" : "namespaces");
+	r |= json_put_bytes(object, "backend", backend_defs[plan->backend].name);
 	r |= json_put(object, "offline", json_boolean(plan->offline));
 	r |= json_put(object, "guarantees", guarantees_json(plan));
 	r |= json_put(object, "warnings", strv_json(&plan->warnings));

@@ -106,7 +106,7 @@ static int copy_plan(struct pinfold_outcome *outcome, const struct pinfold_plan 
 	struct arena *arena = &outcome->arena;
 
 	outcome->has_plan = true;
-	outcome->backend = plan->backend == BACKEND_NONE ? "none" : "namespaces";
+	outcome->backend = backend_defs[plan->backend].name;
 	outcome->landlock_abi = plan->host->landlock_abi;
 	if (copy_policy(outcome, plan->policy) < 0 || copy_guarantees(outcome, plan) < 0 ||
 	    copy_text(arena, plan->host->kernel, &outcome->kernel) < 0 ||

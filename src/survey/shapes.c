@@ -125,6 +125,12 @@ static const struct field entry_fields[] = {
 };
 static const struct shape entry_shape = SHAPE(struct survey_entry, entry_fields);
 
+static const struct field sibling_fields[] = {
+	FIELD(TEXT, struct survey_sibling, path),
+	FIELD(BOOL, struct survey_sibling, is_directory),
+};
+static const struct shape sibling_shape = SHAPE(struct survey_sibling, sibling_fields);
+
 static const struct field stdio_fields[] = {
 	WORD(struct survey_stdio, kind, stdio_kinds),
 	FIELD(INT, struct survey_stdio, flags),
@@ -170,6 +176,8 @@ static const struct field survey_fields[] = {
 	STRUCT(struct survey, terminal, &terminal_shape),
 	FIELD(BOOL, struct survey, has_entries),
 	LIST(entries, &entry_shape, entry_count, entry_cap),
+	FIELD(BOOL, struct survey, has_siblings),
+	LIST(siblings, &sibling_shape, sibling_count, sibling_cap),
 	FIELD(TEXT, struct survey, tmp),
 	STRUCT(struct survey, tmp_node, &node_shape),
 	FIELD(STRV, struct survey, run_links),

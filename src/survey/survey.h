@@ -141,6 +141,12 @@ struct survey_config {
 	struct survey_node node, directory;
 };
 
+/* Where nothing can be laid over what is hidden: what may be read is granted instead, and this is the list of it. */
+struct survey_sibling {
+	const char *path;
+	bool is_directory;
+};
+
 enum stdio_kind { STDIO_CLOSED, STDIO_FILE, STDIO_DIRECTORY, STDIO_TERMINAL, STDIO_OTHER, STDIO_KIND_COUNT };
 
 struct survey_stdio {
@@ -204,6 +210,9 @@ struct survey {
 	bool has_entries;           /* survey_list_entries has been called */
 	struct survey_entry *entries;
 	size_t entry_count, entry_cap;
+	bool has_siblings;          /* survey_list_siblings has been called */
+	struct survey_sibling *siblings;
+	size_t sibling_count, sibling_cap;
 	const char *tmp;            /* --tmp DIR, canonical; NULL: private */
 	struct survey_node tmp_node;
 	struct strv run_links;      /* pairs: a link below /run that stays (current-system …), and its target */
@@ -224,6 +233,11 @@ void survey_free(struct survey *survey);
 /* Lists the visible entries of all homes: needed only where the overlay cannot be used. Entries that hold something
  * hidden are opened up: their own entries are listed instead. Unreadable directories are left out. */
 int survey_list_entries(struct survey *survey, struct pinfold_error *err);
+
+/* Lists what may be read: the whole tree, but for what is hidden, the host's temporary files, /run and /dev. Only the
+ * directories on the way to something hidden are opened up, and their other entries listed. has_private_home: nothing of
+ * the homes but what is granted. is_read_only: the worktree, too, is only read. */
+int survey_list_siblings(struct survey *survey, bool has_private_home, bool is_read_only, struct pinfold_error *err);
 
 /* Looks at other descriptors that will be 0, 1 and 2 of the command (-1: the caller's, as survey_take saw it). */
 int survey_look_stdio(struct survey *survey, const int fds[3], struct pinfold_error *err);

@@ -21,7 +21,7 @@ fails_alone() {
 	fails_alone 125 run --worktree / -- echo ran
 	fails_alone 125 run --bogus -- echo ran
 	fails_alone 125 run --write "$SCRATCH/missing" -- echo ran
-	fails_alone 125 run --backend landlock -- echo ran
+	fails_alone 125 run --backend docker -- echo ran
 	fails_alone 125 run -C "$SCRATCH/missing" -- echo ran
 	fails_alone 127 run -- no-such-command-anywhere
 	touch plain

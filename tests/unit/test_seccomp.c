@@ -30,6 +30,10 @@ enum { ARCH_COUNT = 2, CALLS_MAX = 600, FIELDS = 5, LINE_SIZE = 512 };
 /* Generous by some instructions, so that a new row passes and a tree that has lost its balance does not. */
 enum { HOT_WEIGHT = 10, HOT_INSTRUCTIONS = 16, ANY_INSTRUCTIONS = 20 };
 
+#define PROGRAM(arch, name) { #name, arch##name, COUNT(arch##name) }
+#define PROGRAMS(arch) { PROGRAM(arch, base), PROGRAM(arch, root), PROGRAM(arch, shared), PROGRAM(arch, offline), \
+	PROGRAM(arch, no_unix) }
+
 static const struct arch {
 	const char *name;
 	uint32_t audit, libseccomp;
@@ -37,9 +41,9 @@ static const struct arch {
 	struct seccomp_filter programs[SECCOMP_PROGRAM_COUNT];
 } arches[ARCH_COUNT] = {
 	{ "x86_64", AUDIT_ARCH_X86_64, SCMP_ARCH_X86_64, x86_64_highest,
-	  { { "base", x86_64_base, COUNT(x86_64_base) }, { "root", x86_64_root, COUNT(x86_64_root) } } },
+	  PROGRAMS(x86_64_) },
 	{ "aarch64", AUDIT_ARCH_AARCH64, SCMP_ARCH_AARCH64, aarch64_highest,
-	  { { "base", aarch64_base, COUNT(aarch64_base) }, { "root", aarch64_root, COUNT(aarch64_root) } } },
+	  PROGRAMS(aarch64_) },
 };
 
 static const struct { const char *name; uint32_t value; } verdicts[] = {
@@ -61,9 +65,9 @@ static struct call {
 	char name[32];
 	int nr[ARCH_COUNT];
 	int weight;
-	char answer[16]; /* of a row of base without a condition, else empty */
+	char answer[SECCOMP_PROGRAM_COUNT][16]; /* of a row without a condition, else empty */
 	bool is_conditional[SECCOMP_PROGRAM_COUNT];
-	bool seen_allowed, seen_refused;
+	bool seen_allowed[SECCOMP_PROGRAM_COUNT], seen_refused[SECCOMP_PROGRAM_COUNT];
 } calls[CALLS_MAX];
 static size_t call_count;
 
@@ -124,6 +128,15 @@ static void load_calls(void)
 	fclose(file);
 }
 
+static int find_program(const char *name)
+{
+	for (int program = 0; program < SECCOMP_PROGRAM_COUNT; program++)
+		if (!strcmp(arches[0].programs[program].name, name))
+			return program;
+	fail_msg("there is no program '%s'", name);
+	return -1;
+}
+
 static void load_rules(void)
 {
 	FILE *file = open_table("data/seccomp.tsv");
@@ -131,14 +144,16 @@ static void load_rules(void)
 
 	while (next_row(file, line, fields)) {
 		struct call *call = find_call(fields[0]);
+		int program;
 
 		if (!strcmp(fields[0], "const"))
 			continue;
 		assert_non_null(call);
+		program = find_program(fields[3]);
 		if (strcmp(fields[1], "-"))
-			call->is_conditional[strcmp(fields[3], "root") ? SECCOMP_BASE : SECCOMP_ROOT] = true;
+			call->is_conditional[program] = true;
 		else
-			snprintf(call->answer, sizeof(call->answer), "%s", fields[2]);
+			snprintf(call->answer[program], sizeof(call->answer[program]), "%s", fields[2]);
 	}
 	fclose(file);
 }
@@ -200,14 +215,12 @@ static struct result simulate(const struct seccomp_filter *filter, const struct 
 	return result;
 }
 
-/* What the command sees: the program of root stands on top of the other, and a refusal goes before an allowance. */
+/* What the command sees: every other program stands on top of base, and a refusal goes before an allowance. */
 static uint32_t simulate_run(const struct arch *arch, enum seccomp_program kind, const struct seccomp_data *data)
 {
-	uint32_t verdict = SECCOMP_RET_ALLOW;
+	uint32_t verdict = simulate(&arch->programs[kind], data).verdict;
 
-	for (int program = kind; program >= 0 && verdict == SECCOMP_RET_ALLOW; program--)
-		verdict = simulate(&arch->programs[program], data).verdict;
-	return verdict;
+	return verdict == SECCOMP_RET_ALLOW ? simulate(&arch->programs[SECCOMP_BASE], data).verdict : verdict;
 }
 
 static struct result simulate_call(const struct arch *arch, enum seccomp_program program, int nr)
@@ -241,7 +254,7 @@ static void parse_args(const char *text, uint64_t args[6])
 }
 
 /* Returns false where the call does not exist on that architecture. */
-static bool make_data(const struct expectation *row, size_t arch, struct seccomp_data *data)
+static bool make_data(const struct expectation *row, size_t arch, enum seccomp_program kind, struct seccomp_data *data)
 {
 	struct call *call = find_call(row->call);
 	const char *number = row->call;
@@ -249,8 +262,8 @@ static bool make_data(const struct expectation *row, size_t arch, struct seccomp
 	data->arch = arches[arch].audit;
 	parse_args(row->args, (uint64_t *)data->args);
 	if (call) {
-		call->seen_allowed |= !strcmp(row->verdict, "allow");
-		call->seen_refused |= strcmp(row->verdict, "allow") != 0;
+		call->seen_allowed[kind] |= !strcmp(row->verdict, "allow");
+		call->seen_refused[kind] |= strcmp(row->verdict, "allow") != 0;
 		data->nr = call->nr[arch];
 		return data->nr >= 0;
 	}
@@ -277,9 +290,9 @@ static int check_row(const struct expectation *row, size_t arch, enum seccomp_pr
 
 	if (strcmp(row->arch, "*") && strcmp(row->arch, arches[arch].name))
 		return 0;
-	if (strcmp(row->run, "*") && strcmp(row->run, run))
+	if (strcmp(row->run, "*") ? strcmp(row->run, run) != 0 : kind > SECCOMP_ROOT)
 		return 0;
-	if (!make_data(row, arch, &data))
+	if (!make_data(row, arch, kind, &data))
 		return 0;
 	verdict = simulate_run(&arches[arch], kind, &data);
 	if (verdict == verdict_value(row->verdict))
@@ -313,8 +326,11 @@ static void test_every_condition_has_both_verdicts(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < call_count; i++)
-		if (calls[i].is_conditional[SECCOMP_BASE] && !(calls[i].seen_allowed && calls[i].seen_refused))
-			fail_msg("the table of verdicts needs an allowed and a refused '%s'", calls[i].name);
+		for (int program = 0; program < SECCOMP_PROGRAM_COUNT; program++)
+			if (calls[i].is_conditional[program] &&
+			    !(calls[i].seen_allowed[program] && calls[i].seen_refused[program]))
+				fail_msg("%s: the table of verdicts needs an allowed and a refused '%s'",
+					 arches[0].programs[program].name, calls[i].name);
 }
 
 /* ---- over all calls -------------------------------------------------------------------------------------------- */
@@ -322,7 +338,7 @@ static void test_every_condition_has_both_verdicts(void **state)
 static void check_call(const struct call *call, size_t arch, enum seccomp_program program)
 {
 	struct result result = simulate_call(&arches[arch], program, call->nr[arch]);
-	const char *expected = program == SECCOMP_BASE && *call->answer ? call->answer : "allow";
+	const char *expected = *call->answer[program] ? call->answer[program] : "allow";
 
 	assert_true(result.steps <= (call->weight >= HOT_WEIGHT ? HOT_INSTRUCTIONS : ANY_INSTRUCTIONS));
 	assert_int_equal(result.saw_arguments, call->is_conditional[program]);
