@@ -55,6 +55,7 @@ needs() {
 		userns) unshare --user true 2>/dev/null ;;
 		ipv6) grep -qs '^0\{31\}1 ' /proc/net/if_inet6 ;;
 		x86_64) [ "$(uname -m)" = x86_64 ] ;;
+		landlock) [ "$(landlock_abi)" -ge 1 ] ;;
 		scopes) [ "$(landlock_abi)" -ge 6 ] ;; # signals and abstract sockets (Linux 6.12)
 		tiocsti) [ "$(cat /proc/sys/dev/tty/legacy_tiocsti 2>/dev/null || echo 1)" = 1 ] ;;
 		venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;

@@ -114,8 +114,7 @@ void enter_close(struct enter *enter)
 
 static _Noreturn void be_init(struct enter *enter);
 
-/* Is it the network namespace alone that cannot be had? Asked only when it matters. */
-static bool can_clone(unsigned long flags)
+bool enter_can_clone(unsigned long flags)
 {
 	pid_t pid = sys_clone((flags & ~(unsigned long)CLONE_PIDFD) | SIGCHLD, NULL);
 
@@ -149,7 +148,7 @@ static pid_t spawn_namespaces(struct enter *enter, int *ret_pidfd, int *ret_fact
 		be_init(enter);
 	if (pid < 0) {
 		r = err_sys(err, PINFOLD_UNAVAILABLE, errno, "make namespaces for", plan->argv.v[0]);
-		*ret_fact = enter_fact_of(plan->offline && can_clone(flags & ~(unsigned long)CLONE_NEWNET) ?
+		*ret_fact = enter_fact_of(plan->offline && enter_can_clone(flags & ~(unsigned long)CLONE_NEWNET) ?
 						  FACT_NET_NAMESPACE : FACT_NAMESPACES, err);
 		return r;
 	}

@@ -96,7 +96,8 @@ struct enter {
 void enter_prepare(struct enter *enter, const struct pinfold_plan *plan);
 void enter_close(struct enter *enter);
 
-/* Makes the pen and its init, in the way of the plan's backend. Returns the init's pid with a pidfd, or -errno: then *ret_fact is what that disproves. */
+/* Makes the pen and its init, in the way of the plan's backend. Returns the init's pid with a pidfd, or -errno: then
+ * *ret_fact is what that disproves. */
 pid_t enter_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err);
 
 extern const char enter_init_name[];   /* what /proc calls the pen's init */
@@ -104,6 +105,8 @@ extern const char enter_reaper_name[]; /* and the reaper */
 
 /* Parts of the order that both ways share (enter.c). */
 int enter_fact_of(int fact, const struct pinfold_error *err); /* what a failure disproves, or -1 */
+/* Can a process be cloned with these flags? Asked after a failure, to tell what it was about. */
+bool enter_can_clone(unsigned long flags);
 void enter_wipe_arguments(const struct enter *enter, const char *name);
 int enter_directory(const struct pinfold_plan *plan, struct pinfold_error *err);
 void enter_leave_keyring(void);

@@ -179,7 +179,7 @@ int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *er
 			if (plan->sources[i].idmap == (int)m)
 				r = map_source(enter, i, map_fd, err);
 		if (r < 0) {
-			*ret_fact = FACT_IDMAP;
+			*ret_fact = map_fd >= 0 || enter_can_clone(CLONE_NEWUSER) ? FACT_IDMAP : FACT_NAMESPACES;
 			return r;
 		}
 	}

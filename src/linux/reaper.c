@@ -7,9 +7,9 @@
  * Theory of operation. What ends a pid namespace, the kernel does; here a process has to. It must find everything that
  * the command has left running, and the command must not be able to end, stop or deceive it.
  *
- *   - The reaper enters a Landlock domain that does nothing but bound signals (ABI 6). The command is forked from it and
- *     enters a second one inside. From the outer one a single kill(-1) reaches all that the inner one holds, however fast
- *     it forks, and nobody else; from the inner one no signal, and no ptrace, reaches the reaper.
+ *   - The reaper enters a Landlock domain that does nothing but bound signals (ABI 6). The command is forked from it
+ *     and enters a second one inside. From the outer one a single kill(-1) reaches all that the inner one holds,
+ *     however fast it forks, and nobody else; from the inner one no signal, and no ptrace, reaches the reaper.
  *   - kill(-1) in a scope that does not hold would end everything the user runs. So the reaper first tries a signal on
  *     the supervisor, and only a refusal counts as a scope.
  *   - It is the subreaper of what it started: who loses the parent becomes its child, and having no child left is the

@@ -123,7 +123,7 @@ static void judge_watch(struct judging *j, const char *covered, const char *done
 				     covered, done));
 }
 
-static void judge_aliases(struct judging *j)
+void judge_aliases(struct judging *j)
 {
 	const struct survey *survey = &j->plan->survey;
 

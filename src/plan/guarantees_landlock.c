@@ -67,12 +67,11 @@ static void judge_secrets(struct judging *j)
 			  arena_printf(&j->plan->arena,
 				       "'%s' can be read: nothing is hidden in what may be written", open));
 	else if (has_open_home(j->plan))
-		open_part(j, STATE_WEAKER, "the home is writable: a secret that is made there during the run can be read");
-	for (size_t i = 0; i < j->plan->survey.alias_homes.n; i++)
-		open_part(j, STATE_WEAKER, arena_printf(&j->plan->arena,
-			  "'%s' shows the home once more: a secret that is made or replaced there during the run can be "
-			  "read", j->plan->survey.alias_homes.v[i]));
-	note(j, "that a hidden name exists, and its size and times, can be seen; a directory that holds one cannot be listed");
+		open_part(j, STATE_WEAKER,
+			  "the home is writable: a secret that is made there during the run can be read");
+	judge_aliases(j);
+	note(j, "that a hidden name exists, and its size and times, can be seen");
+	note(j, "directories on the way to something hidden cannot be listed");
 	note(j, "names that only a pattern covers are hidden where they existed at the start");
 }
 
@@ -92,11 +91,13 @@ static void judge_repository(struct judging *j)
 	open_part(j, STATE_WEAKER,
 		  "protected files of the worktree can be changed, which only the check after the run finds");
 	if (policy_number(plan->policy, KEY_ON_VIOLATION) == VIOLATION_REPORT)
-		open_part(j, STATE_WEAKER,
-			  "a protected name that is made during the run stays, and is only named (on_violation report)");
+		open_part(
+			j, STATE_WEAKER,
+			"a protected name that is made during the run stays, and is only named (on_violation report)");
 	if (policy_number(plan->policy, KEY_CHECK) != CHECK_TREE)
-		note(j, "in other directories than those from the top down to the working directory protected names are "
-			"found by check tree alone");
+		note(j,
+		     "in other directories than those from the top down to the working directory protected names are "
+		     "found by check tree alone");
 	note(j, "where pinfold itself is killed (SIGKILL), the check after the run does not take place");
 }
 
@@ -131,8 +132,9 @@ static void judge_services(struct judging *j)
 		return;
 	if (plan->filters[SECCOMP_NO_UNIX]) {
 		held_by(j, "no unix sockets but pairs (seccomp)");
-		note(j, "programs cannot make unix sockets of their own (Landlock before ABI 9 cannot tell them from the "
-			"host's); --accept services=absent lets them, and reach the host's");
+		note(j,
+		     "programs cannot make unix sockets of their own (Landlock before ABI 9 cannot tell them from the "
+		     "host's); --accept services=absent lets them, and reach the host's");
 		return;
 	}
 	open_part(j, STATE_ABSENT,

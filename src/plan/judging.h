@@ -26,6 +26,7 @@ const char *fact_text(struct judging *j, enum host_fact fact);
 
 /* What no backend changes. */
 void judge_fitness(struct judging *j); /* of the worktree and the write paths */
+void judge_aliases(struct judging *j); /* other mounts of the homes */
 void judge_environment(struct judging *j);
 
 #endif

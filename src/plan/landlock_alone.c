@@ -4,8 +4,8 @@
  *
  * Every right that the kernel has is handled, so that what no rule grants is refused: reading and executing on the
  * siblings of what is hidden (survey/siblings.c), everything on the worktree, the write paths, the caches and the run's
- * temporary directory, a handful of devices. A right lies over all that is below it, so nothing can be taken out of what
- * is writable: protected and hidden names in there are not held, and the judges say so.
+ * temporary directory, a handful of devices. A right lies over all that is below it, so nothing can be taken out of
+ * what is writable: protected and hidden names in there are not held, and the judges say so.
  *
  * The rights by ABI are in linux/landlock.h; none above the kernel's is asked for, since the kernel would refuse the
  * whole ruleset.

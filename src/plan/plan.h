@@ -142,8 +142,8 @@ struct plan_limits {
 	uint64_t time_ms, memory, processes, tmp_size; /* POLICY_NONE: none */
 };
 
-/* In the order of the words of the key `backend`, whose "auto" stands where NONE does: the table of backends (backends.c)
- * is asked in this order, too. */
+/* In the order of the words of the key `backend`, whose "auto" stands where NONE does: the table of backends
+ * (backends.c) is asked in this order, too. */
 enum backend { BACKEND_NONE, BACKEND_OWN_NAMESPACES, BACKEND_ONLY_LANDLOCK, BACKEND_KIND_COUNT };
 
 struct judging;

@@ -235,8 +235,8 @@ void survey_free(struct survey *survey);
 int survey_list_entries(struct survey *survey, struct pinfold_error *err);
 
 /* Lists what may be read: the whole tree, but for what is hidden, the host's temporary files, /run and /dev. Only the
- * directories on the way to something hidden are opened up, and their other entries listed. has_private_home: nothing of
- * the homes but what is granted. is_read_only: the worktree, too, is only read. */
+ * directories on the way to something hidden are opened up, and their other entries listed. has_private_home: nothing
+ * of the homes but what is granted. is_read_only: the worktree, too, is only read. */
 int survey_list_siblings(struct survey *survey, bool has_private_home, bool is_read_only, struct pinfold_error *err);
 
 /* Looks at other descriptors that will be 0, 1 and 2 of the command (-1: the caller's, as survey_take saw it). */
