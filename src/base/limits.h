@@ -27,6 +27,7 @@ enum {
 	LIMIT_REMOVED_BYTES = 16 * 1024 * 1024, /* copied out of the worktree by one run, where it cannot be renamed */
 	LIMIT_REMOVED_ENTRIES = 1000,       /* files and directories of that */
 	LIMIT_REMOVED_DEPTH = 16,
+	LIMIT_NAMES = 65536,                /* in a directory that is listed after a run for what a wildcard protects */
 	LIMIT_TREE_MS = 2000,               /* for looking through the tree after a run that asks for it */
 	LIMIT_TREE_FINDINGS = 1000,
 	LIMIT_TREE_LINKS = 20000,           /* names of young files that have several */

@@ -155,6 +155,16 @@ static const char *root_path(const struct checking *c, const struct survey_watch
 	return c->plan->survey.watch_roots[watch->root].path;
 }
 
+char *checking_path(struct checking *c, const struct survey_watch *watch, const char *below)
+{
+	const char *root = root_path(c, watch);
+	char *path = *below ? path_join(c->arena, root, below) : arena_strdup(c->arena, root);
+
+	if (!path)
+		c->error = -ENOMEM;
+	return path;
+}
+
 void checking_warn(struct checking *c, const char *format, ...)
 {
 	char text[1024];
@@ -181,8 +191,7 @@ struct check_violation *checking_add(struct checking *c, const struct survey_wat
 	struct check_result *result = c->result;
 	struct check_violation *v = arena_grow(c->arena, result->violations, result->count, result->count + 1,
 					       sizeof(*v), &result->cap);
-	char *path = *below ? path_join(c->arena, root_path(c, watch), below) :
-			      arena_strdup(c->arena, root_path(c, watch));
+	char *path = checking_path(c, watch, below);
 
 	if (!v || !path) {
 		c->error = -ENOMEM;
@@ -229,7 +238,7 @@ static void check_absent(struct checking *c, const struct survey_watch *watch, i
 		checking_is_unknown(c, watch, r);
 }
 
-static bool has_changed(const struct survey_watch *watch, const struct stat *st)
+bool checking_has_changed(const struct survey_watch *watch, const struct stat *st)
 {
 	static const int64_t second = 1000000000;
 
@@ -244,10 +253,8 @@ static bool has_changed(const struct survey_watch *watch, const struct stat *st)
 static bool is_carried_over(struct checking *c, const struct survey_watch *watch)
 {
 	const struct survey *survey = &c->plan->survey;
-	const char *path = path_join(c->arena, survey->watch_roots[watch->root].path, watch->below);
+	const char *path = checking_path(c, watch, watch->below);
 
-	if (!path)
-		c->error = -ENOMEM;
 	return path && carry_is_all(survey, path);
 }
 
@@ -257,7 +264,7 @@ static void check_same(struct checking *c, const struct survey_watch *watch, int
 		checking_add(c, watch, watch->below, "is protected and is gone");
 	else if (r < 0)
 		checking_is_unknown(c, watch, r);
-	else if (has_changed(watch, st) && !is_carried_over(c, watch))
+	else if (checking_has_changed(watch, st) && !is_carried_over(c, watch))
 		checking_add(c, watch, watch->below, "is protected and was changed, by the host or by the command");
 }
 
@@ -384,7 +391,7 @@ static void check_todo(struct checking *c, const struct survey_watch *watch, int
 	if (text.len && gittext_commands(c->arena, text.data, text.len, &now) < 0)
 		c->error = -ENOMEM;
 	for (size_t i = 0; i < now.n; i++)
-		if (!strv_has(&watch->commands, now.v[i])) {
+		if (!strv_has(&watch->words, now.v[i])) {
 			remove_todo(c, watch);
 			return;
 		}
@@ -411,9 +418,9 @@ static void check_lock(struct checking *c, const struct survey_watch *watch, int
 typedef void check_function(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st);
 
 static check_function *const checks[WATCH_KIND_COUNT] = {
-	[WATCH_SAME] = check_same, [WATCH_ABSENT] = check_absent, [WATCH_HEAD] = check_head,
-	[WATCH_DIRECTORY] = check_directory, [WATCH_BARE] = check_bare, [WATCH_TODO] = check_todo,
-	[WATCH_STATE] = check_state, [WATCH_LOCK] = check_lock,
+	[WATCH_SAME] = check_same, [WATCH_ABSENT] = check_absent, [WATCH_NAMES] = check_names,
+	[WATCH_REPORT] = check_report, [WATCH_HEAD] = check_head, [WATCH_DIRECTORY] = check_directory,
+	[WATCH_BARE] = check_bare, [WATCH_TODO] = check_todo, [WATCH_STATE] = check_state, [WATCH_LOCK] = check_lock,
 };
 
 /* ---- all ---- */

@@ -134,26 +134,6 @@ static const struct table_protected *row_of(const struct walk *w)
 	return NULL;
 }
 
-/* The mounts hold it, and the set has compared it. */
-static bool is_held(const struct walk *w)
-{
-	const struct survey *survey = &w->c->plan->survey;
-
-	for (size_t i = 0; i < survey->protected_count; i++)
-		if (strcmp(survey->protected[i].path, w->path) == 0)
-			return true;
-	return false;
-}
-
-/* The user's own word on exactly this path; RULE_DENY is `protect`, by a pattern. */
-static int user_rule(const struct walk *w)
-{
-	size_t depth = 0;
-	int rule = policy_rule(w->c->plan->policy, AXIS_WRITE, w->path, &depth, NULL);
-
-	return depth >= path_depth(w->path) ? rule : -1;
-}
-
 /* True where it is gone. */
 bool walk_judge_name(struct walk *w, const struct node *node)
 {
@@ -161,12 +141,12 @@ bool walk_judge_name(struct walk *w, const struct node *node)
 	static const char changed[] = "is a protected name, and was made or changed";
 	const struct table_protected *row = row_of(w);
 	const bool has_patterns = w->c->plan->policy->value[KEY_PROTECT].count;
-	const int rule = row || has_patterns ? user_rule(w) : -1;
+	const int rule = row || has_patterns ? checking_user_rule(w->c, w->path) : -1;
 
-	if (rule == RULE_ALLOW || (!row && rule != RULE_DENY) || is_held(w))
+	if (rule == RULE_ALLOW || (!row && rule != RULE_DENY) || checking_is_held(w->c, w->path))
 		return false;
 	if (rule != RULE_DENY && row->only_report) {
-		if (walk_is_touched(w, node))
+		if (walk_is_touched(w, node) && !checking_is_watched(w->c, WATCH_REPORT, w->path))
 			walk_count(w, TALLY_CHANGED);
 		return false;
 	}

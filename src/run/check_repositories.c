@@ -34,14 +34,7 @@ static bool is_known(struct checking *c, const char *directory)
 	for (size_t i = 0; config && i < survey->protected_count; i++)
 		if (path_is_in(config, survey->protected[i].path))
 			return true;
-	for (size_t i = 0; config && i < survey->watch_count; i++) {
-		const struct survey_watch *watch = &survey->watches[i];
-		const char *below = path_below(config, survey->watch_roots[watch->root].path);
-
-		if (watch->kind == WATCH_ABSENT && below && strcmp(below, watch->below) == 0)
-			return true;
-	}
-	return false;
+	return config && checking_is_watched(c, WATCH_ABSENT, config);
 }
 
 static void add_repository(struct visiting *v, const char *checkout, const char *directory, bool judge_it)

@@ -27,6 +27,15 @@ bool checking_is_missing(int r);
 /* Forgets the directory of the last look-up: something on the way may have moved. */
 void checking_leave(struct checking *c);
 
+/* What the survey knows of a path. */
+bool checking_is_watched(const struct checking *c, enum watch_kind kind, const char *path);
+bool checking_is_held(const struct checking *c, const char *path); /* by a mount */
+int checking_user_rule(const struct checking *c, const char *path); /* about writing exactly there; -1: none */
+
+/* NULL: c->error is set. */
+char *checking_path(struct checking *c, const struct survey_watch *watch, const char *below);
+bool checking_has_changed(const struct survey_watch *watch, const struct stat *st);
+
 /* ---- what is said; of the watch, only root and below count ---- */
 
 void checking_warn(struct checking *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -36,6 +45,11 @@ struct check_violation *checking_add(struct checking *c, const struct survey_wat
 				     const char *what);
 /* The same, and moves it away unless the policy only asks for a report. After a look-up of `below`. */
 void checking_remove(struct checking *c, const struct survey_watch *watch, const char *below, const char *what);
+
+/* ---- check_rows.c; r: of the look-up ---- */
+
+void check_names(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st);
+void check_report(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st);
 
 /* ---- check_repositories.c, check_judge.c: what git on the host would enter beside the repository of the run ---- */
 

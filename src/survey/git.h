@@ -33,6 +33,10 @@ int protect_git(struct taking *take);
 
 /* ---- protect_named.c ---- */
 
+/* What the configurations of a git directory and of the user name in the checkout at top (hooks, files that are
+ * included, programs) is protected as well. */
+int protect_named(struct taking *take, const char *directory, const char *top);
+/* The same for the worktree's own repository. */
 int protect_named_by_git(struct taking *take);
 
 #endif

@@ -162,9 +162,13 @@ static int protect_rows(struct taking *take, const char *dir, bool is_top)
 		struct seeking seeking = { .row = &tables_protected[i] };
 		const struct table_protected *row = seeking.row;
 
-		if (row->only_report || (row->only_git && !has_git) || (!is_top && !row->is_each))
+		if ((row->only_git && !has_git) || (!is_top && !row->is_each))
 			continue;
-		r = find_matches(take, dir, row->path, row->is_glob, each_row, &seeking);
+		r = watch_row(take, dir, row);
+		if (row->only_report)
+			continue;
+		if (r == 0)
+			r = find_matches(take, dir, row->path, row->is_glob, each_row, &seeking);
 		if (r == 0 && !row->is_glob && !seeking.is_heard)
 			r = watch_blocked(take, dir, row->path);
 	}

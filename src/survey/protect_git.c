@@ -87,6 +87,8 @@ static int protect_module(struct taking *take, const char *directory, size_t *le
 	if (checkout) {
 		pointer = path_join(take->arena, checkout, ".git");
 		r = pointer ? protect_add(take, pointer, ".git", "built in", false) : err_oom(take->err);
+		if (r == 0)
+			r = protect_named(take, directory, checkout);
 	}
 	return r < 0 ? r : protect_modules(take, path_join(take->arena, directory, "modules"), left, depth);
 }

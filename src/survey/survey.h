@@ -86,6 +86,8 @@ struct survey_entry {
 enum watch_kind {
 	WATCH_SAME,      /* it was there, and must be what it was */
 	WATCH_ABSENT,    /* it was not there, and must still not be (E012) */
+	WATCH_NAMES,     /* a directory in which no name that matches may appear */
+	WATCH_REPORT,    /* may change: a warning */
 	WATCH_HEAD,      /* must still be what git takes for a HEAD (E032) */
 	WATCH_DIRECTORY, /* must still be a directory */
 	WATCH_BARE,      /* a directory that must not become a git directory itself (E032) */
@@ -102,11 +104,11 @@ struct survey_watch {
 	size_t root;       /* of survey.watch_roots; below it no link is followed */
 	const char *below; /* "" for the root itself */
 	const char *rule;
-	struct survey_node node; /* WATCH_SAME */
+	struct survey_node node; /* WATCH_SAME, WATCH_REPORT; mode 0: it was not there */
 	uint64_t size;
 	int64_t changed_ns, modified_ns; /* 0: not compared */
 	unsigned bare;           /* WATCH_BARE: what was there */
-	struct strv commands;    /* WATCH_TODO: what was in it */
+	struct strv words;       /* WATCH_TODO: commands that were in it; WATCH_NAMES: wildcards */
 };
 
 struct survey_watch_root {

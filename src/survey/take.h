@@ -143,6 +143,13 @@ int hidden_add(struct taking *take, const struct hidden_entry *entry);
 int protect_add(struct taking *take, const char *path, const char *rule, const char *source, bool keep_absent);
 /* A link and those that it leads through, but not what is at the end. */
 int protect_links(struct taking *take, const char *path, const char *rule, const char *source);
+/* 1 where it was added: then it is the last one, to be filled in. 0: nothing can be looked at there. */
+int watch_add(struct taking *take, enum watch_kind kind, const char *path, const char *rule);
+struct survey_watch *watch_last(const struct taking *take);
+/* What was there. */
+void watch_fill(const struct survey *survey, struct survey_watch *watch, const char *path, const struct stat *st);
+/* watch_rows.c: what a row asks for below dir that no mount can hold. */
+int watch_row(struct taking *take, const char *dir, const struct table_protected *row);
 /* Between two runs of one plan: what is at path now is what must stay. */
 void watch_renew(struct survey *survey, const char *path);
 /* A name that a row of the built-in list protects and that is not there: it must stay absent. */

@@ -69,13 +69,12 @@ static int find_root(struct taking *take, const char *path, size_t *ret)
 	}
 }
 
-static struct survey_watch *last(const struct taking *take)
+struct survey_watch *watch_last(const struct taking *take)
 {
 	return &take->survey->watches[take->survey->watch_count - 1];
 }
 
-/* 1 where it was added; fill in `last` then. */
-static int add(struct taking *take, enum watch_kind kind, const char *path, const char *rule)
+int watch_add(struct taking *take, enum watch_kind kind, const char *path, const char *rule)
 {
 	struct survey *survey = take->survey;
 	struct survey_watch *watch;
@@ -127,7 +126,7 @@ int watch_absent(struct taking *take, const char *path, const char *rule)
 
 	if (!protect_is_in_reach(take->survey, path) || take_is_allowed(take, AXIS_WRITE, path))
 		return 0;
-	r = add(take, WATCH_ABSENT, path, rule);
+	r = watch_add(take, WATCH_ABSENT, path, rule);
 	return r < 0 ? r : 0;
 }
 
@@ -140,7 +139,7 @@ static bool holds_write_path(const struct survey *survey, const char *path)
 	return false;
 }
 
-static void fill_same(const struct survey *survey, struct survey_watch *watch, const char *path, const struct stat *st)
+void watch_fill(const struct survey *survey, struct survey_watch *watch, const char *path, const struct stat *st)
 {
 	look_node(st, &watch->node);
 	if (holds_write_path(survey, path))
@@ -154,12 +153,12 @@ static int watch_same(struct taking *take, const struct survey_protected *protec
 {
 	struct survey_watch *watch;
 	struct stat st;
-	int r = lstat(protected->path, &st) < 0 ? 0 : add(take, WATCH_SAME, protected->path, protected->rule);
+	int r = lstat(protected->path, &st) < 0 ? 0 : watch_add(take, WATCH_SAME, protected->path, protected->rule);
 
 	if (r <= 0)
 		return r;
-	watch = last(take);
-	fill_same(take->survey, watch, protected->path, &st);
+	watch = watch_last(take);
+	watch_fill(take->survey, watch, protected->path, &st);
 	return 0;
 }
 
@@ -172,7 +171,7 @@ void watch_renew(struct survey *survey, const char *path)
 		const char *below = path_below(path, survey->watch_roots[watch->root].path);
 
 		if (watch->kind == WATCH_SAME && below && strcmp(below, watch->below) == 0 && lstat(path, &st) == 0)
-			fill_same(survey, watch, path, &st);
+			watch_fill(survey, watch, path, &st);
 	}
 }
 
@@ -215,12 +214,13 @@ static int watch_todo(struct taking *take, const char *path)
 {
 	FD_CLEANUP int fd = fd_open_regular(AT_FDCWD, path);
 	struct buf text BUF_CLEANUP = BUF_INIT(LIMIT_TODO_BYTES);
-	int r = add(take, WATCH_TODO, path, "a command in a list of git's to carry out");
+	int r = watch_add(take, WATCH_TODO, path, "a command in a list of git's to carry out");
 
 	/* What cannot be read now counts as empty: every command in it is a new one. */
 	if (r <= 0 || fd < 0 || buf_read_fd(&text, fd) < 0 || !text.len)
 		return r < 0 ? r : 0;
-	return gittext_commands(take->arena, text.data, text.len, &last(take)->commands) < 0 ? err_oom(take->err) : 0;
+	r = gittext_commands(take->arena, text.data, text.len, &watch_last(take)->words);
+	return r < 0 ? err_oom(take->err) : 0;
 }
 
 /* Of what must stay, only what was there; of what may begin, only what had not. */
@@ -233,7 +233,7 @@ static int watch_git_entry(struct taking *take, const char *path, enum watch_kin
 	if (kind == WATCH_TODO)
 		r = watch_todo(take, path);
 	else if (kind == WATCH_HEAD ? exists && is_head(path) : kind == WATCH_DIRECTORY ? S_ISDIR(node.mode) : !exists)
-		r = add(take, kind, path, rule);
+		r = watch_add(take, kind, path, rule);
 	return r < 0 ? r : 0;
 }
 
@@ -281,9 +281,9 @@ static int watch_bare(struct taking *take, const char *dir)
 		if (look_at(path, &node) == 0)
 			bare |= 1U << i;
 	}
-	r = add(take, WATCH_BARE, dir, "the shape of a git directory");
+	r = watch_add(take, WATCH_BARE, dir, "the shape of a git directory");
 	if (r > 0)
-		last(take)->bare = bare;
+		watch_last(take)->bare = bare;
 	return r < 0 ? r : 0;
 }
 

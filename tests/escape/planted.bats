@@ -37,6 +37,14 @@ harmless() {
 	refute_exists "$MARKER"
 }
 
+# held SCRIPT HOST : what the script would have changed is there, and cannot be changed.
+held() {
+	works "$1" "$2"
+	run pen -- sh -c "$1"
+	sh -c "$2" >/dev/null 2>&1 || :
+	refute_exists "$MARKER"
+}
+
 HOOK='printf "#!/bin/sh\ntouch \"$MARKER\"\n"'
 
 @test "E030 F017 a hook where there is no directory of hooks" {
@@ -108,6 +116,45 @@ HOOK='printf "#!/bin/sh\ntouch \"$MARKER\"\n"'
 	harmless 'cp -r .git other; printf "[core]\n\trepositoryformatversion = 0\n\tfsmonitor = touch \"$MARKER\"; false\n" >other/config
 		echo ../other >.git/commondir' 'git status' .git/commondir
 	git status --porcelain
+}
+
+@test "E035 hooks, included files and programs in the worktree, where git's configuration names them" {
+	local plant="$HOOK >tools/hooks/pre-commit; chmod +x tools/hooks/pre-commit" commit='git commit -q --allow-empty -m x'
+	git config core.hooksPath tools/hooks
+	harmless "mkdir -p tools/hooks; $plant" "$commit" tools/hooks
+	mkdir -p tools/hooks && touch tools/work
+	held "$plant" "$commit"
+	held "mv tools old; mkdir -p tools/hooks; $plant" "$commit"
+	allowed 'echo more >tools/work'
+	mv tools/hooks real && ln -s ../real tools/hooks
+	held "$plant" "$commit"
+	held "rm tools/hooks; mkdir tools/hooks; $plant" "$commit"
+	git config --unset core.hooksPath
+	# the user's own, for all of his repositories
+	git config --global core.hooksPath .my-hooks
+	harmless "mkdir .my-hooks; $HOOK >.my-hooks/pre-commit; chmod +x .my-hooks/pre-commit" "$commit" .my-hooks
+	git config --global --unset core.hooksPath
+
+	local config='printf "[core]\n\tfsmonitor = touch \"$MARKER\"; false\n"'
+	git config include.path ../more.gitconfig
+	harmless "$config >more.gitconfig" 'git status' more.gitconfig
+	touch more.gitconfig
+	held "$config >more.gitconfig" 'git status'
+	printf '[include]\n\tpath = deep/most\n' >more.gitconfig
+	harmless "mkdir -p deep; $config >deep/most" 'git status' deep/most
+	rm more.gitconfig && git config --unset include.path
+
+	mkdir -p tools && printf '#!/bin/sh\nexit 1\n' >tools/monitor && chmod +x tools/monitor
+	git config core.fsmonitor './tools/monitor --quick'
+	held "$HOOK >tools/monitor" 'git status'
+	git config --unset core.fsmonitor
+	git config filter.own.clean 'sh "tools/monitor" %f' && echo '* filter=own' >.gitattributes
+	held "$HOOK >tools/monitor; echo x >>file" 'git add file'
+	# a directory that would take the worktree along is left, and said
+	git config core.hooksPath .
+	run pen --record "$SCRATCH/record" -- touch new
+	assert_status 0
+	grep -q 'it is too wide' "$SCRATCH/record"
 }
 
 # The shape of a git directory in DIR, with a program in its configuration.

@@ -187,3 +187,57 @@ removed() {
 	assert_output_has "'sub/.git/config'"
 	! field "$SCRATCH/written" 'r["warnings"]' | grep -q 'has not changed'
 }
+
+@test "E012 E036 E038 a name that only a wildcard protects" {
+	mkdir -p .claude sub/deep there && echo mine | tee .claude/settings.mine.json >.autoenv.mine
+	cd sub
+	local plant='cd ..; touch my.code-workspace sub/my.code-workspace sub/deep/my.code-workspace .windsurf-x .claude/settings.x.json
+		mkdir .cargo; touch .cargo/config.x .autoenv.mine2 plain'
+	run pen --worktree "$WORK" --on-violation report -- sh -c "$plant"
+	assert_status 0
+	assert_equal "$(grep -c "appeared at a protected name" <<<"$output")" 6
+	cd "$WORK" && rm -r my.code-workspace sub/*.code-workspace .windsurf-x .claude/settings.x.json .cargo .autoenv.mine2
+	cd sub
+	run pen --worktree "$WORK" --write "$WORK/.windsurf-x/" --record "$SCRATCH/record" -- sh -c "$plant; touch .windsurf-x/work"
+	assert_status 0
+	cd "$WORK"
+	assert_equal "$(cd "$(removed)" && find . -type f | sort | tr '\n' ' ')" \
+		'./.autoenv.mine2 ./.cargo/config.x ./.claude/settings.x.json ./my.code-workspace ./sub/my.code-workspace '
+	assert_exists .windsurf-x/work
+	assert_exists sub/deep/my.code-workspace
+	# What was there is held by a mount.
+	denied 'echo x >.claude/settings.mine.json'
+	run pen --record "$SCRATCH/record" -- true
+	assert_equal "$output" ""
+	assert_equal "$(field "$SCRATCH/record" 'r["check"]["complete"]')" True
+}
+
+@test "a directory with very many names is not searched for those of a wildcard, and the check is not complete" {
+	run pen --record "$SCRATCH/record" -- python3 -c 'for i in range(66000): open("f%d" % i, "w").close()'
+	assert_status 0
+	assert_output_has 'not everything that is protected could be looked at'
+	field "$SCRATCH/record" 'r["warnings"]' | grep -q 'too many names'
+	# Where nothing was added there is nothing to be searched.
+	sleep 0.05
+	run pen --record "$SCRATCH/record" -- true
+	assert_equal "$output" ""
+	assert_equal "$(field "$SCRATCH/record" 'r["check"]["complete"]')" True
+}
+
+@test "E037 E039 instructions, pins and files of CI may change, and the record says which did" {
+	mkdir -p .github/workflows sub && echo x | tee CLAUDE.md .github/workflows/ci.yml .env >sub/.gitattributes
+	cd sub
+	run pen --worktree "$WORK" --record "$SCRATCH/record" -- sh -c 'cd ..; echo more >>CLAUDE.md; echo more >>.github/workflows/ci.yml; rm .env
+		touch AGENTS.md .gitattributes Makefile package.json; echo "* text" >>sub/.gitattributes'
+	assert_status 0
+	assert_equal "$output" ""
+	assert_equal "$(field "$SCRATCH/record" '"\n".join(sorted(r["warnings"]))')" "\
+'$WORK/.env' is gone: can move an agent's home
+'$WORK/.gitattributes' was made: picks filters and diff programs
+'$WORK/.github/workflows' was changed: runs in CI
+'$WORK/AGENTS.md' was made: instructions
+'$WORK/CLAUDE.md' was changed: instructions
+'$WORK/sub/.gitattributes' was changed: picks filters and diff programs"
+	run pen --worktree "$WORK" --record "$SCRATCH/record" -- cat ../CLAUDE.md
+	assert_equal "$(field "$SCRATCH/record" 'r["warnings"]')" "[]"
+}
