@@ -6,6 +6,7 @@
 #
 #   PINFOLD    the program                      PROJECT   the project's files (a copy, when tests/run made one)
 #   TEST_AS    user or root                     ATTEMPT   the program of tests/attempt
+#   GIT_TESTS  git's own test suite (tools/git-tests)
 #   SCRATCH    a fresh folder in the home       WORK      an empty worktree in it, and the current directory
 #
 # The scratch folder lies in the home, where real projects are: /tmp is private inside the pen, so a test there is a
@@ -14,8 +15,9 @@
 PROJECT=${PROJECT:-$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)}
 PINFOLD=${PINFOLD:-$PROJECT/build/pinfold}
 ATTEMPT=${ATTEMPT:-$PROJECT/build/tests/attempt}
+GIT_TESTS=${GIT_TESTS:-$PROJECT/build/git-tests}
 TEST_AS=${TEST_AS:-$( ((EUID)) && echo user || echo root)}
-export PROJECT PINFOLD ATTEMPT TEST_AS
+export PROJECT PINFOLD ATTEMPT GIT_TESTS TEST_AS
 
 setup() { lib_setup; }
 teardown() { lib_teardown; }
@@ -58,6 +60,7 @@ needs() {
 		landlock) [ "$(landlock_abi)" -ge 1 ] ;;
 		scopes) [ "$(landlock_abi)" -ge 6 ] ;; # signals and abstract sockets (Linux 6.12)
 		tiocsti) [ "$(cat /proc/sys/dev/tty/legacy_tiocsti 2>/dev/null || echo 1)" = 1 ] ;;
+		git-tests) [ "git version $(cat "$GIT_TESTS/version")" = "$(git version)" ] 2>/dev/null ;; # tools/git-tests
 		venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
 		*) command -v "$word" >/dev/null ;;
 		esac || missing+=("$word")
