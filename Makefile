@@ -44,9 +44,11 @@ fuzz:
 	tools/setup test
 	tests/run fuzz --seconds $(SECONDS_PER_TARGET)
 
-# The manual as web pages, below $(BUILD)/docs; and the README's table of real jobs, as the last run of the tests saw them.
+# The manual as web pages, below $(BUILD)/docs; and, as the last run of the tests saw them, the README's table of real jobs
+# and the page of the escapes.
 docs:
 	tools/jobs-table
+	tools/escapes
 	mkdir -p $(BUILD)/docs
 	for page in man/*.[1-8]; do mandoc -T html -O man=%N.%S.html "$$page" >"$(BUILD)/docs/$${page##*/}.html" || exit 1; done
 
@@ -65,6 +67,7 @@ format:
 lint:
 	tools/lint
 	tools/catalogue
+	tools/escapes --check none
 
 clean:
 	rm -rf $(BUILD) $(RELEASE) build-asan build-fuzz
