@@ -115,6 +115,23 @@ int record_open(struct record_file *file, const char *target, const struct pinfo
 int record_write(struct record_file *file, const struct pinfold_outcome *outcome, struct pinfold_error *err);
 void record_close(struct record_file *file);
 
+/* ---- between the command and its standard error (relay.c) ---- */
+
+struct relay {
+	pid_t pid;  /* 0: none */
+	int fd;     /* the command's end of the pipe */
+	int control; /* its end tells the relay that the run has ended */
+	struct relay_tail *tail;
+};
+
+/* Starts it and puts its pipe into stdio; where standard error is a terminal or closed, does nothing. */
+void relay_open(struct relay *relay, int stdio[3]);
+/* After the run: everything that was printed has been passed on when this returns. */
+void relay_end(struct relay *relay);
+/* The last of what was printed, freed with free(); NULL: nothing. */
+char *relay_text(const struct relay *relay, size_t *ret_length);
+void relay_free(struct relay *relay);
+
 /* ---- messages (message.c) ---- */
 
 /* Past the caller's `ulimit -f`, and where the reader is gone, the kernel answers a write with a signal, which would

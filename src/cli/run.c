@@ -146,6 +146,14 @@ static void say_outcome(const struct request *request, const struct pinfold_outc
 	say_error(&quiet);
 }
 
+static void say_hints(const struct pinfold_outcome *outcome)
+{
+	const char *hint;
+
+	for (size_t i = 0; (hint = pinfold_outcome_hint(outcome, i)); i++)
+		say("hint: %s", hint);
+}
+
 /* ---- the ways it ends ------------------------------------------------------------------------------------------ */
 
 /* The record is the last thing that is done. If it fails after the command ran, the command's status stays. */
@@ -155,6 +163,7 @@ static int finish(const struct request *request, struct record_file *file, const
 	int status = pinfold_outcome_status(outcome);
 
 	say_outcome(request, outcome);
+	say_hints(outcome);
 	if (record_write(file, outcome, &error) < 0) {
 		say_error(&error);
 		status = pinfold_outcome_ran(outcome) ? status : EXIT_REFUSED;
@@ -199,9 +208,41 @@ static int print_plan(const struct request *request, struct session *session)
 
 /* ---- the run --------------------------------------------------------------------------------------------------- */
 
+/* Who is told why the command may have failed; PINFOLD_AUDIENCE_COUNT: nobody. */
+static enum pinfold_audience audience_of(struct session *session, const struct request *request)
+{
+	const char *word = pinfold_policy_get(session->policy, "hints");
+
+	if (request->is_quiet || !word || strcmp(word, "off") == 0)
+		return PINFOLD_AUDIENCE_COUNT;
+	return strcmp(word, "agent") == 0 ? PINFOLD_FOR_AGENT : PINFOLD_FOR_HUMAN;
+}
+
+/* A bare run is closed to nothing: what it prints need not be known. */
+static int run_here(struct session *session, struct pinfold_run_options *options, enum pinfold_audience audience,
+		    struct pinfold_outcome **ret, struct pinfold_error *err)
+{
+	struct relay relay = { .fd = -1, .control = -1 };
+	size_t length = 0;
+	char *text;
+	int r;
+
+	if (audience != PINFOLD_AUDIENCE_COUNT && !has_mode(session, "off"))
+		relay_open(&relay, options->stdio);
+	r = pinfold_run_here(session->plan, options, ret, err);
+	relay_end(&relay);
+	text = relay_text(&relay, &length);
+	if (r == 0 && audience != PINFOLD_AUDIENCE_COUNT && pinfold_hints(*ret, audience, text, length, NULL) < 0)
+		say("no memory for hints");
+	free(text);
+	relay_free(&relay);
+	return r;
+}
+
 static int run_plan(const struct request *request, struct session *session)
 {
 	struct pinfold_run_options options = PINFOLD_RUN_OPTIONS_INIT;
+	enum pinfold_audience audience = audience_of(session, request);
 	struct record_file file = { .fd = -1 };
 	struct pinfold_outcome *outcome;
 	struct pinfold_error error;
@@ -213,7 +254,7 @@ static int run_plan(const struct request *request, struct session *session)
 	options.pass_fds = request->pass_fds;
 	options.pass_fd_count = request->pass_fd_count;
 	say_plan(session, request, &said);
-	if (pinfold_run_here(session->plan, &options, &outcome, &error) < 0)
+	if (run_here(session, &options, audience, &outcome, &error) < 0)
 		return fail(request, &file, session->plan, &error);
 	say_late(session, request, outcome, &said);
 	status = finish(request, &file, outcome);

@@ -16,6 +16,7 @@ static const char *const check_words[] = {"tree", "set", NULL};
 static const char *const violation_words[] = {"fail", "remove", "report", NULL};
 static const char *const network_words[] = {"offline", "open", NULL};
 static const char *const env_words[] = {"list", "scrub", "all", NULL};
+static const char *const hints_words[] = {"off", "human", "agent", NULL};
 /* The guarantees; the plan's tests compare them with its own table. */
 static const char *const guarantee_words[] = {"writes",     "secrets",   "repository",  "network",
 					      "services",   "processes", "environment", "terminal",
@@ -31,6 +32,7 @@ WORDS(check_words, CHECK_COUNT);
 WORDS(violation_words, VIOLATION_COUNT);
 WORDS(network_words, NETWORK_COUNT);
 WORDS(env_words, ENV_COUNT);
+WORDS(hints_words, HINTS_COUNT);
 
 /* clang-format off */
 const struct policy_key_def policy_keys[KEY_COUNT] = {
@@ -94,6 +96,9 @@ const struct policy_key_def policy_keys[KEY_COUNT] = {
 	[KEY_TMP_SIZE] = { .name = "tmp_size", .option = "--tmp-size", .argument = "SIZE", .type = TYPE_SIZE,
 		.builtin = POLICY_NONE, .tighten = TIGHTEN_SMALLER,
 		.help = "size of the private temp: a number, with K, M or G" },
+	[KEY_HINTS] = { .name = "hints", .option = "--hints", .argument = "WHOM", .type = TYPE_CHOICE,
+		.words = hints_words, .builtin = HINTS_OFF, .tighten = TIGHTEN_NEVER,
+		.help = "after a failure, say what the pen may have had to do with it, to a human or an agent" },
 	[KEY_VERBOSE] = { .name = "verbose", .option = "--verbose", .type = TYPE_FLAG, .tighten = TIGHTEN_NEVER,
 		.is_command_only = true, .help = "say on standard error what holds and what was left out" },
 };
