@@ -21,6 +21,7 @@ static const struct {
 	[TYPE_PATTERNS] = { PINFOLD_KEY_TEXT, true, NULL },
 	[TYPE_NAMES] = { PINFOLD_KEY_TEXT, true, NULL },
 	[TYPE_ENVIRONMENT] = { PINFOLD_KEY_TEXT, true, NULL },
+	[TYPE_PORTS] = { PINFOLD_KEY_TEXT, true, NULL },
 };
 _Static_assert(sizeof(key_types) / sizeof(key_types[0]) == TYPE_TYPE_COUNT, "a public type for every type");
 

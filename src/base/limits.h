@@ -33,6 +33,8 @@ enum {
 	LIMIT_TREE_LINKS = 20000,           /* names of young files that have several */
 	LIMIT_SIBLINGS = 20000,             /* paths that are granted since something beside them is hidden */
 	LIMIT_PASS_FDS = 64,
+	LIMIT_PORTS = 64,                   /* that are reached, and again that are published */
+	LIMIT_RELAY_CONNECTIONS = 4096,     /* that a relay carries at once */
 };
 
 #endif

@@ -92,6 +92,7 @@ void enter_prepare(struct enter *enter, const struct pinfold_plan *plan)
 		.private_fd = -1,
 		.handover_fd = -1,
 		.watch_fd = -1,
+		.relay_fd = { -1, -1 },
 		.landlock_fd = -1,
 		.started_fd = -1,
 		.clones = plan->scratch,
@@ -229,13 +230,16 @@ int enter_filter(const struct pinfold_plan *plan, int *fact, struct pinfold_erro
 static int harden(struct enter *enter, int *fact, struct pinfold_error *err)
 {
 	const struct pinfold_plan *plan = enter->plan;
+	struct plan_limits limits = plan->limits;
 	int r;
 
+	if (limits.processes != POLICY_NONE && plan->publish.n)
+		limits.processes++; /* the relay, which counts as one of this user namespace's */
 	enter_leave_keyring();
 	r = landlock_make(enter, fact, err);
 	if (r < 0)
 		return r;
-	r = limits_set(&plan->limits, err);
+	r = limits_set(&limits, err);
 	if (r < 0)
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
@@ -282,6 +286,9 @@ static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
 			*fact = FACT_NET_NAMESPACE;
 			return r;
 		}
+		r = net_serve_relays(enter, err);
+		if (r < 0)
+			return r;
 	}
 	r = enter_directory(enter->plan, err);
 	if (r < 0)

@@ -27,6 +27,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include "host/host.h"
@@ -63,6 +64,10 @@ enum job_control {
 	JOB_CONTROL_COUNT
 };
 
+/* The two relays of ports: who listens inside and speaks to the host, and who listens on the host and speaks to the
+ * pen. Each is a process of its own, outside, and exists only where ports are asked for. */
+enum relay_side { RELAY_REACH, RELAY_PUBLISH, RELAY_COUNT };
+
 struct enter {
 	const struct pinfold_plan *plan;
 	int stdio[3];           /* what becomes 0, 1, 2 of the command */
@@ -82,6 +87,7 @@ struct enter {
 	int handover_fd;        /* takes the directories of the plan's copies, or -1 */
 	int watch_fd;           /* takes what the mounts are watched by (putback.h), or -1 */
 	char lower_option[96];
+	int relay_fd[RELAY_COUNT]; /* leads to the relay that waits for what only the pen can give it, or -1 */
 	int landlock_fd;
 	pid_t command;
 	/* where a reaper stands for the init (reaper.c) */
@@ -124,18 +130,26 @@ void temporary_remove(const struct pinfold_plan *plan);
 int ids_write_own(const struct enter *enter, struct pinfold_error *err);              /* ids.c, in the pen */
 int ids_write_for(const struct enter *enter, pid_t pid, struct pinfold_error *err);   /* ids.c, by the supervisor */
 int ids_become_inner(const struct pinfold_plan *plan, struct pinfold_error *err);     /* ids.c, in the pen */
+/* ids.c, by a process outside: joins this namespace of the pen's, of any kind, and the user namespace that owns it */
+int ids_join(const struct pinfold_plan *plan, int namespace_fd);
 /* ids.c, by the supervisor: id-mapped clones */
 int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int clone_source(const struct plan_source *source); /* mounts.c: a detached mount, or -1 and errno */
 int mounts_open_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int handover_send(struct enter *enter, struct pinfold_error *err);                   /* handover.c */
-int net_loopback_up(struct pinfold_error *err);
+int net_loopback_up(struct pinfold_error *err);                                      /* net.c */
+/* Listens at this port of 127.0.0.1 or ::1, without blocking: the descriptor or -errno. */
+int net_listen(sa_family_t family, uint16_t port);
+int net_serve_relays(struct enter *enter, struct pinfold_error *err);
+/* relay.c, outside, in a process of its own: the listeners of the host's side where it is to publish. Never returns. */
+_Noreturn void relay_process(const struct pinfold_plan *plan, enum relay_side side, int socket, const int *listeners);
 int stdio_open_hidden(struct enter *enter, struct pinfold_error *err);
 int stdio_reopen(struct enter *enter, struct pinfold_error *err);
 void stdio_give_pipes(const struct enter *enter);                                    /* stdio.c, by the supervisor */
 int limits_set(const struct plan_limits *limits, struct pinfold_error *err);
 int caps_drop(bool has_namespace, struct pinfold_error *err);
+int relay_filter_install(struct pinfold_error *err);                                  /* relay_filter.c */
 /* ruleset and rules, before capabilities go */
 int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int landlock_restrict(struct enter *enter, int *ret_fact, struct pinfold_error *err);

@@ -15,6 +15,7 @@
 #include <grp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -80,6 +81,20 @@ int ids_become_inner(const struct pinfold_plan *plan, struct pinfold_error *err)
 	if (syscall(SYS_setresuid, plan->inner_uid, plan->inner_uid, plan->inner_uid) < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "take", "the pen's user id");
 	return 0;
+}
+
+/* First the user namespace, whose owner we are: it gives the capabilities, in it alone, that the other one asks for. In
+ * runs started by root also the id that the pen's init has: root's own means nothing in there. */
+int ids_join(const struct pinfold_plan *plan, int namespace_fd)
+{
+	FD_CLEANUP int user = ioctl(namespace_fd, SYS_NS_GET_USERNS);
+	struct pinfold_error err;
+
+	if (user < 0 || setns(user, CLONE_NEWUSER) < 0)
+		return -errno;
+	if (plan->ids == IDS_HIDDEN && ids_become_inner(plan, &err) < 0)
+		return -err.errnum;
+	return setns(namespace_fd, 0) < 0 ? -errno : 0;
 }
 
 /* A user namespace that exists only as a table: ids on the disk (inside) to ids of the host (outside). It lives as long

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -68,20 +67,6 @@ enum cover_state putback_look(const int fds[WATCH_FD_COUNT], const struct plan_o
 
 /* ---- the process that puts back ---- */
 
-/* First the user namespace, whose owner we are: it gives the capabilities, in it alone, that the mount namespace asks
- * for. In runs started by root also the id that the pen's init has: root's own means nothing in there. */
-static int enter_pen(const struct pinfold_plan *plan, int namespace_fd)
-{
-	FD_CLEANUP int user = ioctl(namespace_fd, SYS_NS_GET_USERNS);
-	struct pinfold_error err;
-
-	if (user < 0 || setns(user, CLONE_NEWUSER) < 0)
-		return -errno;
-	if (plan->ids == IDS_HIDDEN && ids_become_inner(plan, &err) < 0)
-		return -err.errnum;
-	return setns(namespace_fd, CLONE_NEWNS) < 0 ? -errno : 0;
-}
-
 /* The place is opened once, without a link on the way, and is both what is bound and what it is bound over. */
 static int cover(const struct pinfold_plan *plan, const struct plan_op *op, int private_fd)
 {
@@ -129,7 +114,7 @@ static int cover_patiently(const struct pinfold_plan *plan, const struct plan_op
 /* A directory comes before what lies in it. What is gone stays gone, and the rest is done all the same. */
 static int put_back(const struct pinfold_plan *plan, const int fds[WATCH_FD_COUNT], const int *left_out)
 {
-	int r = enter_pen(plan, fds[WATCH_NAMESPACE]), gone = 0;
+	int r = ids_join(plan, fds[WATCH_NAMESPACE]), gone = 0;
 	bool lost = false;
 
 	for (size_t i = 0; r == 0 && i < plan->watched_count; i++) {

@@ -25,17 +25,21 @@ const struct seccomp_filter seccomp_filters[SECCOMP_PROGRAM_COUNT] = {
 	[SECCOMP_NO_UNIX] = FILTER(no_unix),
 };
 
-int seccomp_install(enum seccomp_program program)
+int seccomp_install_code(const struct sock_filter *code, unsigned short length)
 {
-	const struct seccomp_filter *filter = &seccomp_filters[program];
-	struct sock_fprog prog = { .len = filter->length };
+	struct sock_fprog prog = { .len = length };
 
 	/* The kernel only reads it; its structure is older than const. */
-	prog.filter = (struct sock_filter *)(uintptr_t)filter->code;
+	prog.filter = (struct sock_filter *)(uintptr_t)code;
 	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog) == 0)
 		return 0;
 	/* An outer filter that does not know seccomp(2) may still let the older call through. */
 	if (errno == ENOSYS && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &prog) == 0)
 		return 0;
 	return -errno;
+}
+
+int seccomp_install(enum seccomp_program program)
+{
+	return seccomp_install_code(seccomp_filters[program].code, seccomp_filters[program].length);
 }

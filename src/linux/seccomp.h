@@ -27,6 +27,8 @@ struct seccomp_filter {
 /* For the architecture this was built for. */
 extern const struct seccomp_filter seccomp_filters[SECCOMP_PROGRAM_COUNT];
 
+/* The same for a program that is made at run time. */
+int seccomp_install_code(const struct sock_filter *code, unsigned short length);
 /* Installs one filter on the calling thread (no_new_privs must be set); 0 or -errno. Async-signal-safe. */
 int seccomp_install(enum seccomp_program program);
 

@@ -82,11 +82,14 @@ static void consider_grants(struct deciding *deciding, enum rule_kind kind, cons
 		consider(deciding, kind, grants[i].path, word, grants[i].path, grants[i].source);
 }
 
+static const char *source_name(const struct policy_source *source)
+{
+	return source->file ? source->file : source->layer == LAYER_BUILTIN ? "built in" : "command line";
+}
+
 static const char *source_of(const struct pinfold_plan *plan, enum policy_key key)
 {
-	const struct policy_source *source = &plan->policy->value[key].source;
-
-	return source->file ? source->file : source->layer == LAYER_BUILTIN ? "built in" : "command line";
+	return source_name(&plan->policy->value[key].source);
 }
 
 static void consider_worktree(struct deciding *deciding, const struct pinfold_plan *plan)
@@ -516,11 +519,36 @@ static const char *host_of(struct arena *arena, const char *word, const char *po
 	return arena_strndup(arena, word, length);
 }
 
+/* The relay listens at these two alone: 127.0.0.2 is the pen's own. NULL: no port of the host's is behind it. */
+static const struct policy_item *reach_of(const struct pinfold_plan *plan, const char *host, uint16_t port)
+{
+	const struct policy_value *reach = &plan->policy->value[KEY_REACH];
+	struct policy_port pair;
+
+	if (!plan->reach.n || (strcmp(host, "localhost") && strcmp(host, "127.0.0.1") && strcmp(host, "::1")))
+		return NULL;
+	for (size_t i = 0; i < reach->count; i++)
+		if (policy_port_parse(reach->items[i].text, &pair) == 0 && pair.inside == port)
+			return &reach->items[i];
+	return NULL;
+}
+
+static int explain_reach(struct arena *arena, const struct policy_item *item, struct explain_answer *connect,
+			 struct pinfold_error *err)
+{
+	connect->allowed = true;
+	connect->rule = arena_printf(arena, "reach %s", item->text);
+	connect->source = source_name(&item->source);
+	connect->why = "the host's loopback, through a relay";
+	return connect->rule ? 0 : err_oom(err);
+}
+
 int explain_address(const struct pinfold_plan *plan, struct arena *arena, const char *word,
 		    struct explain_address *ret, struct pinfold_error *err)
 {
 	bool is_asked = policy_number(plan->policy, KEY_NETWORK) == NETWORK_OFFLINE;
 	struct explain_answer *connect = &ret->connect;
+	const struct policy_item *reach;
 	const char *port = find_port(word);
 	uint16_t number;
 
@@ -535,7 +563,10 @@ int explain_address(const struct pinfold_plan *plan, struct arena *arena, const 
 	connect->is_held = !is_asked || plan->offline;
 	if (is_asked && !plan->offline)
 		connect->why = "this backend cannot hold it";
-	else if (plan->offline)
+	reach = reach_of(plan, ret->host, number);
+	if (reach)
+		return explain_reach(arena, reach, connect, err);
+	if (plan->offline)
 		connect->why = is_loopback(ret->host) ? "only servers of the command itself are there" :
 							"the pen's network ends at its own loopback";
 	return 0;

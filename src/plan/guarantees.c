@@ -215,6 +215,22 @@ static void judge_repository(struct judging *j)
 	note(j, "where pinfold itself is killed (SIGKILL), the check after the run does not take place");
 }
 
+/* As asked, so no reason for a weaker state; but whoever reads the state must see them. */
+static void note_ports(struct judging *j)
+{
+	const struct pinfold_plan *plan = j->plan;
+
+	for (size_t i = 0; i < plan->reach.n; i++)
+		note(j, arena_printf(&j->plan->arena, "the host's loopback port %u is reachable at port %u, as asked",
+				     plan->reach.v[i].host, plan->reach.v[i].inside));
+	for (size_t i = 0; i < plan->publish.n; i++)
+		note(j,
+		     arena_printf(&j->plan->arena, "port %u inside is reachable at the host's 127.0.0.1:%u, as asked",
+				  plan->publish.v[i].inside, plan->publish.v[i].host));
+	if (plan->reach.n + plan->publish.n)
+		held_by(j, "port relay");
+}
+
 static void judge_network(struct judging *j)
 {
 	if (policy_number(j->plan->policy, KEY_NETWORK) == NETWORK_OPEN) {
@@ -222,6 +238,7 @@ static void judge_network(struct judging *j)
 		note(j, "the network is open");
 	} else if (j->plan->offline) {
 		held_by(j, "network namespace");
+		note_ports(j);
 	} else {
 		open_part(j, STATE_ABSENT, fact_text(j, FACT_NET_NAMESPACE));
 	}

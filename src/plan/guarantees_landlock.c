@@ -114,6 +114,8 @@ static void judge_network(struct judging *j)
 	if (j->plan->landlock_net)
 		held_by(j, "Landlock");
 	note(j, "there is no loopback: a server on 127.0.0.1 cannot be started");
+	if (j->plan->policy->value[KEY_REACH].count + j->plan->policy->value[KEY_PUBLISH].count)
+		note(j, "without a loopback no port is reached or published, although some are asked for");
 	note(j, "names and addresses of the host's interfaces can be seen");
 }
 

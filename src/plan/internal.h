@@ -19,6 +19,7 @@ int plan_ids(struct pinfold_plan *plan);          /* ids.c: whom the command run
 int plan_mounts(struct pinfold_plan *plan);       /* mounts.c */
 int plan_landlock(struct pinfold_plan *plan);     /* landlock.c: beside the mounts */
 int plan_add_rule(struct pinfold_plan *plan, const char *path, int fd, uint64_t access, bool is_optional);
+int plan_ports(struct pinfold_plan *plan);        /* ports.c */
 int plan_guarantees(struct pinfold_plan *plan);   /* guarantees.c; last: it reads what the others decided */
 int plan_environment(struct pinfold_plan *plan);  /* command.c */
 int plan_command(struct pinfold_plan *plan, char *const *argv);

@@ -294,6 +294,8 @@ int plan_namespaces(struct pinfold_plan *plan)
 	decide_stdio(plan);
 	r = plan_ids(plan);
 	if (r == 0)
+		r = plan_ports(plan);
+	if (r == 0)
 		r = plan_mounts(plan);
 	if (r == 0)
 		r = plan_landlock(plan);

@@ -142,6 +142,13 @@ struct plan_limits {
 	uint64_t time_ms, memory, processes, tmp_size; /* POLICY_NONE: none */
 };
 
+/* TCP ports that are carried between the pen's loopback and the host's (src/net/relay.h). */
+struct plan_ports {
+	struct policy_port *v;
+	size_t n;
+	struct strv words; /* as they were asked for: PORT or PORT:PORT */
+};
+
 /* In the order of the words of the key `backend`, whose "auto" stands where NONE does: the table of backends
  * (backends.c) is asked in this order, too. */
 enum backend { BACKEND_NONE, BACKEND_OWN_NAMESPACES, BACKEND_ONLY_LANDLOCK, BACKEND_KIND_COUNT };
@@ -167,6 +174,7 @@ struct pinfold_plan {
 
 	enum backend backend; /* NONE: --mode off */
 	bool offline;
+	struct plan_ports reach, publish; /* none with the open network */
 	struct guarantee_result guarantee[GUARANTEE_COUNT];
 	struct strv warnings;
 

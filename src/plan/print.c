@@ -89,6 +89,15 @@ static void add_ids(struct buf *out, const struct pinfold_plan *plan)
 		   (unsigned)plan->inner_gid);
 }
 
+static void add_ports(struct buf *out, const char *name, const struct plan_ports *ports)
+{
+	if (!ports->n)
+		return;
+	buf_printf(out, "  %-*s", NAME_WIDTH, name);
+	add_list(out, &ports->words);
+	buf_char(out, '\n');
+}
+
 static void add_command(struct buf *out, const struct pinfold_plan *plan)
 {
 	buf_str(out, "command\n");
@@ -97,6 +106,8 @@ static void add_command(struct buf *out, const struct pinfold_plan *plan)
 	add_row(out, "worktree", plan->policy->worktree);
 	add_row(out, "backend", backend_defs[plan->backend].name);
 	add_row(out, "network", plan->offline ? "offline" : "open");
+	add_ports(out, "reach", &plan->reach);
+	add_ports(out, "publish", &plan->publish);
 	if (plan->backend != BACKEND_NONE)
 		add_ids(out, plan);
 	add_limits(out, &plan->limits);

@@ -182,6 +182,8 @@ static json_t *plan_json(const struct pinfold_plan *plan)
 	r |= json_put_bytes(object, "mode", policy_keys[KEY_MODE].words[policy_number(plan->policy, KEY_MODE)]);
 	r |= json_put_bytes(object, "backend", backend_defs[plan->backend].name);
 	r |= json_put(object, "offline", json_boolean(plan->offline));
+	r |= plan->reach.n ? json_put(object, "reach", strv_json(&plan->reach.words)) : 0;
+	r |= plan->publish.n ? json_put(object, "publish", strv_json(&plan->publish.words)) : 0;
 	r |= json_put(object, "guarantees", guarantees_json(plan));
 	r |= json_put(object, "warnings", strv_json(&plan->warnings));
 	r |= json_put(object, "ids", ids_json(plan));

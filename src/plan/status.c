@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "plan/plan.h"
 
-enum detail { DETAIL_ALL, DETAIL_NO_REASONS, DETAIL_NO_PATHS, DETAIL_COUNT };
+enum detail { DETAIL_ALL, DETAIL_NO_REASONS, DETAIL_NO_PATHS, DETAIL_NO_PORTS, DETAIL_COUNT };
 
 static json_t *held_json(const struct pinfold_plan *plan)
 {
@@ -43,6 +43,30 @@ static json_t *open_json(const struct pinfold_plan *plan, enum guarantee_state s
 		return object;
 	json_decref(object);
 	return NULL;
+}
+
+static json_t *words_json(const struct strv *words)
+{
+	json_t *array = json_array();
+	int r = array ? 0 : -ENOMEM;
+
+	for (size_t i = 0; i < words->n; i++)
+		r |= json_append_bytes(array, words->v[i]);
+	if (r == 0)
+		return array;
+	json_decref(array);
+	return NULL;
+}
+
+static int put_ports(json_t *object, const struct pinfold_plan *plan, enum detail detail)
+{
+	int r = 0;
+
+	if (plan->reach.n && detail < DETAIL_NO_PORTS)
+		r = json_put(object, "reach", words_json(&plan->reach.words));
+	if (plan->publish.n && detail < DETAIL_NO_PORTS)
+		r |= json_put(object, "publish", words_json(&plan->publish.words));
+	return r;
 }
 
 static json_t *writes_json(const struct survey *survey)
@@ -89,6 +113,7 @@ static json_t *status_json(const struct pinfold_plan *plan, enum detail detail)
 	r |= json_put_bytes(object, "mode", word(plan, KEY_MODE));
 	r |= put_places(object, plan, detail);
 	r |= json_put_bytes(object, "network", word(plan, KEY_NETWORK));
+	r |= put_ports(object, plan, detail);
 	r |= json_put_bytes(object, "git", word(plan, KEY_GIT));
 	r |= put_limit(object, "time_ms", plan->limits.time_ms);
 	r |= put_limit(object, "memory", plan->limits.memory);

@@ -87,9 +87,12 @@ bool trust_lookup(struct arena *arena, const struct identity *who, const char *w
 
 int merge_layers(struct pinfold_policy *policy, const struct layer layers[LAYER_COUNT], bool is_trusted,
 		 struct pinfold_error *err);
-/* Contradictions within one layer: hide and read, or protect and write, of the same path. */
+/* Contradictions within one layer: hide and read, or protect and write, of the same path; two claims on one port. */
 int rules_check_layer(struct arena *arena, const struct layer *layer, const char *worktree, const char *home,
 		      struct pinfold_error *err);
+/* Two items of reach and publish that cannot both be true: one layer's, then all layers together. */
+int ports_check_layer(struct arena *arena, const struct layer *layer, struct pinfold_error *err);
+int ports_check(struct pinfold_policy *policy, struct pinfold_error *err);
 int rules_make(struct pinfold_policy *policy, struct pinfold_error *err);
 
 /* ---- readouts ---- */

@@ -48,18 +48,20 @@ static const char *json_type_name(const json_t *value)
 static const char *wanted(enum policy_type type, bool is_item)
 {
 	if (is_item)
-		return "a string";
+		return type == TYPE_PORTS ? "a number or a string" : "a string";
 	switch (type) {
 	case TYPE_FLAG: return "true or false";
 	case TYPE_SIZE: return "a string or a whole number of bytes";
 	case TYPE_COUNT: return "a whole number or \"none\"";
+	case TYPE_PORTS: return "a list of numbers and strings";
 	default: return type_is_list(type) ? "a list of strings" : "a string";
 	}
 }
 
 static bool takes_bytes(enum policy_type type)
 {
-	return type == TYPE_PATH || type == TYPE_TMP || (type_is_list(type) && type != TYPE_NAMES);
+	return type == TYPE_PATH || type == TYPE_TMP ||
+	       (type_is_list(type) && type != TYPE_NAMES && type != TYPE_PORTS);
 }
 
 /* is_item: it stands in a list, where it has to be. */
@@ -89,6 +91,7 @@ static const char *scalar_text(struct arena *arena, enum policy_type type, const
 			return strcmp(json_string_value(value), "none") == 0 ? "none" : NULL;
 		/* fall through */
 	case TYPE_SIZE:
+	case TYPE_PORTS:
 		if (json_is_integer(value))
 			return arena_printf(arena, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
 		/* fall through */

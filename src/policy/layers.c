@@ -426,6 +426,8 @@ int policy_load(struct pinfold_policy *policy, const char *cwd, struct pinfold_e
 	if (r == 0)
 		r = rules_make(policy, err);
 	if (r == 0)
+		r = ports_check(policy, err);
+	if (r == 0)
 		r = check_files_are_outside(policy, err);
 	if (r == 0)
 		r = digest_policy(policy, err);

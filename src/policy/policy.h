@@ -35,6 +35,8 @@ enum policy_key {
 	KEY_CHECK,
 	KEY_ON_VIOLATION,
 	KEY_NETWORK,
+	KEY_REACH,
+	KEY_PUBLISH,
 	KEY_SOCKET,
 	KEY_DEVICE,
 	KEY_ENV,
@@ -88,6 +90,7 @@ enum policy_type {
 	TYPE_PATTERNS, /* items: patterns, as written (see pattern.h) */
 	TYPE_NAMES,    /* items: guarantee names, NAME or NAME=absent */
 	TYPE_ENVIRONMENT, /* items: NAME or NAME=VALUE */
+	TYPE_PORTS,    /* items: PORT or PORT:PORT, without zeros in front; see policy_port */
 	TYPE_TYPE_COUNT
 };
 
@@ -201,6 +204,14 @@ static inline uint64_t policy_number(const struct pinfold_policy *policy, enum p
 {
 	return policy->value[key].number;
 }
+
+/* An item of reach or publish: TCP on the loopback of the host, and in the pen. */
+struct policy_port {
+	uint16_t host, inside;
+};
+
+/* PORT (the same on both sides) or PORT:PORT, the host's first. 0, -EINVAL or -ERANGE. */
+int policy_port_parse(const char *text, struct policy_port *ret);
 
 /* `accept` names `guarantee` (and, for absent, as NAME=absent on the command line). */
 /* The item that accepts it, the latest layer's; NULL: nothing does. */

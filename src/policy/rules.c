@@ -264,5 +264,5 @@ int rules_check_layer(struct arena *arena, const struct layer *layer, const char
 		r = check_denials(arena, layer, KEY_HIDE, worktree, home, err);
 	if (r == 0 && layer->n > 1)
 		r = check_denials(arena, layer, KEY_PROTECT, worktree, home, err);
-	return r;
+	return r < 0 ? r : ports_check_layer(arena, layer, err);
 }

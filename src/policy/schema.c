@@ -15,6 +15,7 @@ static const char any_path[] = "^([^~]|~$|~/)";
 static const char size_form[] = "^(none|0*[1-9][0-9]*[KMG]?)$";
 static const char duration_form[] = "^(none|0*[1-9][0-9]*(ms|s|m|h))$";
 static const char variable_form[] = "^[^=\\u0000-\\u0020\\u007f]+(=|$)";
+static const char port_form[] = "^0*[1-9][0-9]{0,4}(:0*[1-9][0-9]{0,4})?$";
 static const char pattern_form[] = "^[^!]";
 static const char pattern_parent[] = "(^|/)[.][.](/|$)";
 
@@ -61,6 +62,9 @@ static json_t *value_form(const struct policy_key_def *def, bool is_project)
 				 string_form(size_form));
 	case TYPE_COUNT:
 		return json_pack("{s:[{s:s, s:i}, {s:s}]}", "anyOf", "type", "integer", "minimum", 1, "const", "none");
+	case TYPE_PORTS:
+		return json_pack("{s:[{s:s, s:i, s:i}, o]}", "anyOf", "type", "integer", "minimum", 1, "maximum", 65535,
+				 string_form(port_form));
 	case TYPE_PATTERNS: return or_bytes(pattern_json());
 	case TYPE_ENVIRONMENT: return or_bytes(string_form(variable_form));
 	case TYPE_TMP: return or_bytes(json_pack("{s:[{s:s}, o]}", "anyOf", "const", "private", string_form(path)));

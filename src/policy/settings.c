@@ -319,6 +319,22 @@ static int read_environment(const struct setting_context *context, const struct 
 	return ret->text ? 0 : err_oom(err);
 }
 
+/* One spelling for one port, so that a duplicate is seen as one. */
+static int read_port(const struct setting_context *context, const struct policy_key_def *def, const char *text,
+		     struct policy_setting *ret, struct pinfold_error *err)
+{
+	struct policy_port port;
+	int r = policy_port_parse(text, &port);
+
+	(void)def;
+	if (r < 0)
+		return err_say(err, PINFOLD_USAGE, -r, "'%s' is %s PORT or PORT:PORT, with numbers from 1 to 65535",
+			       text, r == -ERANGE ? "out of range for" : "not");
+	ret->text = port.host == port.inside ? arena_printf(context->arena, "%u", port.host) :
+					       arena_printf(context->arena, "%u:%u", port.host, port.inside);
+	return ret->text ? 0 : err_oom(err);
+}
+
 /* ---- the table ---- */
 
 /* clang-format off */
@@ -328,6 +344,7 @@ static int (*const readers[TYPE_TYPE_COUNT])(const struct setting_context *, con
 	[TYPE_TMP] = read_tmp,           [TYPE_DURATION] = read_number, [TYPE_SIZE] = read_number,
 	[TYPE_COUNT] = read_number,      [TYPE_PATHS] = read_path,      [TYPE_PATTERNS] = read_pattern,
 	[TYPE_NAMES] = read_name,        [TYPE_ENVIRONMENT] = read_environment,
+	[TYPE_PORTS] = read_port,
 };
 /* clang-format on */
 

@@ -26,6 +26,16 @@ static bool accepts_everything(const struct effect_context *context)
 	return policy_number(context->policy, KEY_MODE) == MODE_AUTO;
 }
 
+static bool has_open_network(const struct effect_context *context)
+{
+	return policy_number(context->policy, KEY_NETWORK) == NETWORK_OPEN;
+}
+
+static bool has_no_loopback(const struct effect_context *context)
+{
+	return policy_number(context->policy, KEY_BACKEND) == BACKEND_LANDLOCK;
+}
+
 static bool has_own_tmp(const struct effect_context *context)
 {
 	return context->policy->value[KEY_TMP].text != NULL;
@@ -50,12 +60,14 @@ static const struct {
 	const char *reason;
 } effects[] = {
 	{KEYS(KEY_READ_ONLY, KEY_BACKEND, KEY_ACCEPT, KEY_WRITE, KEY_READ, KEY_HIDE, KEY_PROTECT, KEY_HOME, KEY_GIT,
-	      KEY_CHECK, KEY_ON_VIOLATION, KEY_NETWORK, KEY_SOCKET, KEY_DEVICE, KEY_ENV_MODE, KEY_TMP, KEY_MEMORY,
-	      KEY_PROCESSES, KEY_TMP_SIZE),
+	      KEY_CHECK, KEY_ON_VIOLATION, KEY_NETWORK, KEY_REACH, KEY_PUBLISH, KEY_SOCKET, KEY_DEVICE, KEY_ENV_MODE,
+	      KEY_TMP, KEY_MEMORY, KEY_PROCESSES, KEY_TMP_SIZE),
 	 is_bare, "mode is off"},
 	{KEYS(KEY_ACCEPT), accepts_everything, "mode is auto, which accepts everything"},
 	{KEYS(KEY_PROTECT, KEY_GIT, KEY_CHECK, KEY_ON_VIOLATION), is_read_only, "the whole worktree is read-only"},
 	{KEYS(KEY_GIT), has_no_git, "there is no git repository in the worktree"},
+	{KEYS(KEY_REACH, KEY_PUBLISH), has_open_network, "the network is open"},
+	{KEYS(KEY_REACH, KEY_PUBLISH), has_no_loopback, "the backend landlock has no loopback"},
 	{KEYS(KEY_TMP_SIZE), has_own_tmp, "the temp is a directory of the host"},
 };
 

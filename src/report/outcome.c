@@ -110,6 +110,8 @@ static int copy_plan(struct pinfold_outcome *outcome, const struct pinfold_plan 
 	outcome->landlock_abi = plan->host->landlock_abi;
 	if (copy_policy(outcome, plan->policy) < 0 || copy_guarantees(outcome, plan) < 0 ||
 	    copy_text(arena, plan->host->kernel, &outcome->kernel) < 0 ||
+	    copy_list(arena, plan->reach.words.v, plan->reach.words.n, &outcome->reach) < 0 ||
+	    copy_list(arena, plan->publish.words.v, plan->publish.words.n, &outcome->publish) < 0 ||
 	    copy_list(arena, plan->removed.v, plan->removed.n, &outcome->removed) < 0 ||
 	    copy_list(arena, plan->argv.v, plan->argv.n, &outcome->command) < 0)
 		return -1;

@@ -33,7 +33,7 @@ struct pinfold_outcome {
 	struct arena arena;
 	struct run_result result;
 	struct check_result check; /* in the arena */
-	struct strv command, warnings, removed;
+	struct strv command, warnings, removed, reach, publish;
 	struct strv notices; /* of the warnings those that tell what became of the command's work */
 	bool has_dropped;    /* a change of git's configuration was not kept */
 	struct hint_evidence evidence; /* where the command has failed */

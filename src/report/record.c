@@ -195,6 +195,8 @@ static int what_was_asked(json_t *record, const struct pinfold_outcome *outcome)
 	r |= json_put_bytes(record, "worktree", outcome->worktree);
 	r |= json_put_bytes(record, "mode", outcome->mode);
 	r |= json_put_bytes(record, "backend", outcome->backend);
+	r |= json_put(record, "reach", strv_json(&outcome->reach));
+	r |= json_put(record, "publish", strv_json(&outcome->publish));
 	r |= json_put(record, "policy", policy_json(outcome));
 	return r | json_put(record, "guarantees", guarantees_json(outcome));
 }

@@ -76,6 +76,8 @@ static void add_words(struct buf *out, struct arena *arena, const json_t *object
 		buf_printable(out, word);
 		buf_char(out, '\n');
 	}
+	add_list(out, arena, "reachable ports of the host (host:inside)", json_object_get(object, "reach"));
+	add_list(out, arena, "published ports (host:inside)", json_object_get(object, "publish"));
 }
 
 static void add_limits(struct buf *out, const json_t *object)

@@ -28,6 +28,7 @@
 #include "linux/sys.h"
 #include "run/guard.h"
 #include "run/internal.h"
+#include "run/ports.h"
 #include "run/terminal.h"
 
 enum { GRACE_MS = 2000 };
@@ -41,6 +42,7 @@ struct supervision {
 	struct enter enter;
 	struct terminal terminal;
 	struct guard guard;
+	struct ports ports;
 	enum phase phase;
 	bool is_bare; /* --mode off: `init` is the command itself */
 	pid_t init;
@@ -395,6 +397,11 @@ static int start(struct supervision *s)
 	r = block_signals(s, err);
 	if (r < 0)
 		return r;
+	r = ports_begin(s->plan, &s->ports, err); /* before the CPU is pinned: they live longer than the set-up */
+	if (r < 0)
+		return r;
+	for (int side = 0; side < RELAY_COUNT; side++)
+		s->enter.relay_fd[side] = s->ports.relay[side].life;
 	r = spawn(s);
 	if (r < 0) {
 		s->init = 0;
@@ -474,6 +481,7 @@ void supervise(const struct pinfold_plan *plan, const struct run_options *option
 		.plan = plan, .options = options, .result = ret, .pidfd = -1, .report_fd = -1, .control_fd = -1,
 		.signal_fd = -1, .stop_fd = stop_fd, .deadline_ms = -1, .terminal = { .fd = -1 },
 		.is_bare = plan->backend == BACKEND_NONE,
+		.ports.relay = { { 0, -1, -1 }, { 0, -1, -1 } },
 	};
 
 	*ret = (struct run_result){ .code = -1, .fact = -1 };
@@ -481,6 +489,7 @@ void supervise(const struct pinfold_plan *plan, const struct run_options *option
 		watch(&s);
 	if (s.init > 0)
 		reap(&s);
+	ports_end(&s.ports);
 	settle(&s);
 	finish(&s);
 	ret->duration_ms = (uint64_t)(now_ms(CLOCK_MONOTONIC) - begin);

@@ -14,7 +14,8 @@ static void test_all_keys(void **state)
 	    "  \"read_only\": true, \"mode\": \"auto\", \"backend\": \"namespaces\",\n"
 	    "  \"accept\": [\"network\"], \"write\": [\"/srv/data\", \"~/out/\"], \"read\": [\"~/.netrc\"],\n"
 	    "  \"hide\": [\"*.pem\"], \"protect\": [\"ci/\"], \"home\": \"hidden\", \"git\": \"readonly\",\n"
-	    "  \"network\": \"offline\", \"socket\": [\"/run/x.sock\"], \"device\": [\"/dev/kvm\"],\n"
+	    "  \"network\": \"offline\", \"reach\": [5432, \"08080:80\"], \"publish\": [\"3000\"],"
+	    " \"socket\": [\"/run/x.sock\"], \"device\": [\"/dev/kvm\"],\n"
 	    "  \"env\": [\"A\", \"B=c d\"], \"env_mode\": \"list\", \"tmp\": \"/srv/tmp\", \"time\": \"90s\",\n"
 	    "  \"memory\": \"64M\", \"processes\": 100, \"tmp_size\": 65536\n"
 	    "}\n");
@@ -31,6 +32,9 @@ static void test_all_keys(void **state)
 	assert_int_equal(policy_number(&world_policy, KEY_HOME), HOME_HIDDEN);
 	assert_int_equal(policy_number(&world_policy, KEY_GIT), GIT_READONLY);
 	assert_int_equal(policy_number(&world_policy, KEY_NETWORK), NETWORK_OFFLINE);
+	assert_true(has_item(KEY_REACH, "5432"));
+	assert_true(has_item(KEY_REACH, "8080:80"));
+	assert_true(has_item(KEY_PUBLISH, "3000"));
 	assert_true(has_item(KEY_SOCKET, "/run/x.sock"));
 	assert_true(has_item(KEY_DEVICE, "/dev/kvm"));
 	assert_true(has_item(KEY_ENV, "B=c d"));
@@ -284,6 +288,14 @@ static void test_set(void **state)
 		{KEY_HIDE, "a/../b", "'..'"},
 		{KEY_ACCEPT, "writes,", "not one of"},
 		{KEY_ENV, "=", "no name"},
+		{KEY_REACH, "0", "out of range for PORT"},
+		{KEY_REACH, "65536", "out of range for PORT"},
+		{KEY_REACH, "80:", "not PORT"},
+		{KEY_REACH, ":80", "not PORT"},
+		{KEY_REACH, "+80", "not PORT"},
+		{KEY_REACH, "80:80:80", "not PORT"},
+		{KEY_PUBLISH, "127.0.0.1:80", "not PORT"},
+		{KEY_PUBLISH, "http", "not PORT"},
 	};
 
 	(void)state;
@@ -292,6 +304,46 @@ static void test_set(void **state)
 		assert_string_equal(world_error.key, policy_keys[bad[i].key].option);
 		assert_string_equal(world_error.file, "");
 		assert_says(bad[i].says);
+	}
+}
+
+/* ---- ports ---- */
+
+/* Where a relay would have to listen twice, or for two, the file is wrong, and says where. */
+static void test_ports_contradict(void **state)
+{
+	static const struct {
+		const char *user, *reach, *publish, *says; /* says NULL: all is well */
+	} rows[] = {
+		/* the same words of two layers agree */
+		{"{\"reach\": [80, 81], \"publish\": [82, 83]}", "80", "82", NULL},
+		{"{\"reach\": [\"80:1\", \"80:2\"], \"publish\": [\"80:3\", \"81:3\"]}", "1:80", "1:81", NULL},
+		{"{\"reach\": [80, 80]}", NULL, NULL, "'80' stands here twice"},
+		{"{\"reach\": [80, \"80:80\"]}", NULL, NULL, "'80' stands here twice"},
+		{"{\"reach\": [\"80:1\", \"81:1\"]}", NULL, NULL, "'81:1': port 1 inside is taken by reach '80:1'"},
+		{"{\"publish\": [\"1:80\", \"1:81\"]}", NULL, NULL,
+		 "'1:81': port 1 of the host is taken by publish '1:80'"},
+		{"{\"reach\": [\"80:1\"], \"publish\": [\"1\"]}", NULL, NULL,
+		 "'1': port 1 inside is taken by reach '80:1'"},
+		{"{\"reach\": [\"80:1\"]}", "81:1", NULL, "'81:1': port 1 inside is taken by reach '80:1'"},
+		{"{\"reach\": [\"80:1\"]}", NULL, "9:1", "'9:1': port 1 inside is taken by reach '80:1'"},
+		{"{\"reach\": [1.5]}", NULL, NULL, "a number or a string"},
+		{"{\"reach\": 80}", NULL, NULL, "a list of numbers and strings"},
+		{"{\"publish\": [-1]}", NULL, NULL, "'-1' is not PORT"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		forget();
+		put(USER_FILE, rows[i].user);
+		assert_int_equal(rows[i].reach ? set(KEY_REACH, rows[i].reach) : 0, 0);
+		assert_int_equal(rows[i].publish ? set(KEY_PUBLISH, rows[i].publish) : 0, 0);
+		if (!rows[i].says)
+			load_fine();
+		else if (load() == 0)
+			fail_msg("%s passed", rows[i].user);
+		else
+			assert_says(rows[i].says);
 	}
 }
 
@@ -405,6 +457,7 @@ int main(void)
 		cmocka_unit_test_teardown(test_bytes, world_clear),
 		cmocka_unit_test_teardown(test_check_file, world_clear),
 		cmocka_unit_test_teardown(test_set, world_clear),
+		cmocka_unit_test_teardown(test_ports_contradict, world_clear),
 		cmocka_unit_test_teardown(test_set_paths, world_clear),
 		cmocka_unit_test_teardown(test_set_parent_of_link, world_clear),
 		cmocka_unit_test_teardown(test_set_odd_directory, world_clear),

@@ -116,6 +116,8 @@ static void test_project_loosens(void **state)
 		{"home", "\"masked\""},
 		{"git", "\"open\""},
 		{"network", "\"open\""},
+		{"reach", "[5432]"},
+		{"publish", "[\"8080:80\"]"},
 		{"socket", "[\"/run/docker.sock\"]"},
 		{"device", "[\"/dev/kvm\"]"},
 		{"env", "[\"AWS_SECRET_ACCESS_KEY\"]"},
@@ -327,6 +329,7 @@ static int draw_text(enum policy_key key, char *text, size_t size)
 	case TYPE_COUNT: return snprintf(text, size, "%s", limit);
 	case TYPE_PATTERNS: return snprintf(text, size, "%s", draw_patterns[draw(9)]);
 	case TYPE_NAMES: return snprintf(text, size, "%s", draw(4) ? def->words[draw(11)] : "none");
+	case TYPE_PORTS: return snprintf(text, size, "%s", draw(2) ? "80" : "8080:80");
 	case TYPE_TMP: return snprintf(text, size, "%s", draw(2) ? "private" : "/t");
 	case TYPE_ENVIRONMENT: return snprintf(text, size, "%s", draw(2) ? "A" : "B=1");
 	default: return snprintf(text, size, "%s", draw_paths[draw(6)]);
@@ -376,7 +379,8 @@ static void assert_subset(const struct pinfold_policy *a, const struct pinfold_p
 {
 	static const enum policy_key smaller[] = {KEY_MODE, KEY_HOME,   KEY_GIT,       KEY_NETWORK, KEY_ENV_MODE,
 						  KEY_TIME, KEY_MEMORY, KEY_PROCESSES, KEY_TMP_SIZE};
-	static const enum policy_key grants[] = {KEY_ACCEPT, KEY_WRITE, KEY_READ, KEY_SOCKET, KEY_DEVICE, KEY_ENV};
+	static const enum policy_key grants[] = {KEY_ACCEPT,  KEY_WRITE,  KEY_READ,   KEY_REACH,
+						 KEY_PUBLISH, KEY_SOCKET, KEY_DEVICE, KEY_ENV};
 
 	for (size_t i = 0; i < sizeof(smaller) / sizeof(smaller[0]); i++)
 		assert_true(policy_number(b, smaller[i]) <= policy_number(a, smaller[i]));
