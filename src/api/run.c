@@ -28,6 +28,7 @@ struct pinfold_run {
 	struct carry_handover handover;
 	int fd;                   /* what the caller polls: the same number for every try */
 	unsigned tried;           /* a bit for each host fact that was learned from this run */
+	struct pinfold_outcome *outcome; /* empty until the run has ended */
 	bool is_killed;
 };
 
@@ -227,16 +228,28 @@ static bool may_have_run(const struct run_result *result)
 	return result->ran || (result->error.code == PINFOLD_INTERNAL && result->error.errnum == EIO);
 }
 
-static int give_outcome(const struct pinfold_plan *plan, char *const argv[], const struct run_result *result,
-			struct pinfold_outcome **ret, struct pinfold_error *err)
+static void complete(struct pinfold_outcome *outcome, const struct pinfold_plan *plan, const struct run_result *result)
 {
-	struct pinfold_outcome *outcome = outcome_make(plan, argv, result);
+	outcome_fill(outcome, plan, NULL, result);
+	if (may_have_run(result))
+		outcome_check(outcome, plan);
+}
 
-	if (outcome && plan && may_have_run(result) && outcome_check(outcome, plan) < 0)
-		outcome = pinfold_outcome_free(outcome);
-	if (!outcome)
-		return err_oom(err);
-	*ret = outcome;
+/* Until the command has run, or cannot. What fails before a try fails the whole. */
+static int try_here(struct pinfold_plan *plan, struct carry_handover *handover, struct run_options *options,
+		    struct run_result *result, struct pinfold_error *err)
+{
+	unsigned tried = 0;
+	int r;
+
+	do {
+		r = open_handover(plan, handover, options, err);
+		if (r < 0)
+			return r;
+		r = run_here(plan, options, result);
+		if (r < 0)
+			return err_sys(err, PINFOLD_INTERNAL, -r, "run the command", NULL);
+	} while (try_again(plan, result, &tried));
 	return 0;
 }
 
@@ -245,28 +258,25 @@ int pinfold_run_here(struct pinfold_plan *plan, const struct pinfold_run_options
 {
 	struct run_result result = { .code = -1, .fact = -1 };
 	struct carry_handover handover = { -1, -1 };
+	struct pinfold_outcome *outcome;
 	struct run_options checked;
-	unsigned tried = 0;
 	int r = take_options(plan, options, &checked, err);
 
 	if (r < 0)
 		return r;
+	outcome = outcome_new();
+	if (!outcome)
+		return err_oom(err);
 	checked.own_terminal = true;
-	if (plan_refusal(plan, &result.error) == 0) {
-		do {
-			r = open_handover(plan, &handover, &checked, err);
-			if (r < 0)
-				return r;
-			r = run_here(plan, &checked, &result);
-			if (r < 0) {
-				carry_close(&handover);
-				return err_sys(err, PINFOLD_INTERNAL, -r, "run the command", NULL);
-			}
-		} while (try_again(plan, &result, &tried));
+	if (plan_refusal(plan, &result.error) == 0)
+		r = try_here(plan, &handover, &checked, &result, err);
+	if (r == 0) {
+		complete(outcome, plan, &result);
+		carry(plan, &handover, outcome);
+		*ret = outcome;
+	} else {
+		outcome_destroy(outcome);
 	}
-	r = give_outcome(plan, NULL, &result, ret, err);
-	if (r == 0)
-		carry(plan, &handover, *ret);
 	carry_close(&handover);
 	return r;
 }
@@ -311,8 +321,12 @@ int pinfold_run_start(struct pinfold_run **ret, struct pinfold_plan *plan, const
 	if (r < 0)
 		return r;
 	run = calloc(1, sizeof(*run));
-	if (!run)
+	if (run)
+		run->outcome = outcome_new();
+	if (!run || !run->outcome) {
+		free(run);
 		return err_oom(err);
+	}
 	run->plan = plan;
 	run->options = checked;
 	run->fd = run->handle.control_fd = run->handle.result_fd = -1;
@@ -371,12 +385,12 @@ int pinfold_run_wait(struct pinfold_run *run, int timeout_ms, struct pinfold_out
 		if (r < 0)
 			break;
 	}
-	r = give_outcome(run->plan, NULL, &result, ret, err);
-	if (r == 0) {
-		carry(run->plan, &run->handover, *ret);
-		fd_close(&run->fd);
-	}
-	return r;
+	complete(run->outcome, run->plan, &result);
+	carry(run->plan, &run->handover, run->outcome);
+	fd_close(&run->fd);
+	*ret = run->outcome;
+	run->outcome = NULL;
+	return 0;
 }
 
 void pinfold_run_kill(struct pinfold_run *run)
@@ -387,7 +401,6 @@ void pinfold_run_kill(struct pinfold_run *run)
 
 struct pinfold_run *pinfold_run_free(struct pinfold_run *run)
 {
-	struct pinfold_outcome *outcome;
 	struct run_result result;
 
 	if (!run)
@@ -397,9 +410,9 @@ struct pinfold_run *pinfold_run_free(struct pinfold_run *run)
 		read_result(run, &result);
 		fd_close(&run->fd);
 		/* Nobody hears of it, but what it has planted must not stay. */
-		if (give_outcome(run->plan, NULL, &result, &outcome, NULL) == 0)
-			pinfold_outcome_free(outcome);
+		complete(run->outcome, run->plan, &result);
 	}
+	pinfold_outcome_free(run->outcome);
 	carry_close(&run->handover);
 	free(run);
 	return NULL;
@@ -411,8 +424,13 @@ int pinfold_outcome_failure(struct pinfold_outcome **ret, const struct pinfold_p
 			    const struct pinfold_error *error, struct pinfold_error *err)
 {
 	struct run_result result = no_result(error);
+	struct pinfold_outcome *outcome = outcome_new();
 
-	return give_outcome(plan, argv, &result, ret, err);
+	if (!outcome)
+		return err_oom(err);
+	outcome_fill(outcome, plan, argv, &result);
+	*ret = outcome;
+	return 0;
 }
 
 struct pinfold_outcome *pinfold_outcome_free(struct pinfold_outcome *outcome)

@@ -135,19 +135,27 @@ static int copy_evidence(struct pinfold_outcome *outcome, const struct pinfold_p
 	return hints_evidence(&outcome->evidence, plan, &outcome->arena);
 }
 
-struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[],
-				     const struct run_result *result)
+struct pinfold_outcome *outcome_new(void)
 {
-	struct pinfold_outcome *outcome = calloc(1, sizeof(*outcome));
+	return calloc(1, sizeof(struct pinfold_outcome));
+}
 
-	if (!outcome)
-		return NULL;
+/* What there was no memory left for is said, unless something else went wrong first. */
+static void settle_shortage(struct pinfold_outcome *outcome)
+{
+	if (outcome->result.error.code == PINFOLD_OK)
+		err_oom(&outcome->result.error);
+}
+
+void outcome_fill(struct pinfold_outcome *outcome, const struct pinfold_plan *plan, char *const argv[],
+		  const struct run_result *result)
+{
 	outcome->result = *result;
-	if ((plan ? copy_plan(outcome, plan) : copy_argv(outcome, argv)) < 0 || copy_evidence(outcome, plan) < 0) {
-		outcome_destroy(outcome);
-		return NULL;
-	}
-	return outcome;
+	if ((plan ? copy_plan(outcome, plan) : copy_argv(outcome, argv)) == 0 && copy_evidence(outcome, plan) == 0)
+		return;
+	outcome->has_plan = false; /* half of its guarantees would read as all */
+	outcome->evidence = (struct hint_evidence){ 0 };
+	settle_shortage(outcome);
 }
 
 /* Under `fail` a run that would end well does not. What could not be compared counts: whoever relies on the status must
@@ -168,7 +176,7 @@ static int add_unguarded(struct pinfold_outcome *outcome, const struct pinfold_p
 {
 	const struct run_result *result = &outcome->result;
 	struct check_result *check = &outcome->check;
-	struct check_violation *v;
+	struct check_violation *v, lost;
 
 	if (!result->unguarded || result->unguarded > plan->op_count)
 		return 0;
@@ -176,14 +184,16 @@ static int add_unguarded(struct pinfold_outcome *outcome, const struct pinfold_p
 	if (!v)
 		return -ENOMEM;
 	check->violations = v;
-	v += check->count++;
-	*v = (struct check_violation){
+	lost = (struct check_violation){
 		.path = arena_strdup(&outcome->arena, plan->ops[result->unguarded - 1].path),
 		.what = arena_printf(&outcome->arena,
 				     "lost its cover to the host, which cannot be put back (%s): the run was ended",
 				     strerror(result->unguarded_errno)),
 	};
-	return v->path && v->what ? 0 : -ENOMEM;
+	if (!lost.path || !lost.what)
+		return -ENOMEM;
+	v[check->count++] = lost;
+	return 0;
 }
 
 static int warn_of_marking(struct pinfold_outcome *outcome)
@@ -197,7 +207,7 @@ static int warn_of_marking(struct pinfold_outcome *outcome)
 					   strerror(outcome->result.marking_errno)));
 }
 
-int outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *plan)
+void outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *plan)
 {
 	struct check_result *check = &outcome->check;
 	int r = check_after(plan, &outcome->arena, check);
@@ -208,9 +218,12 @@ int outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *pl
 		r = add_unguarded(outcome, plan);
 	if (r == 0)
 		r = warn_of_marking(outcome);
-	if (r == 0 && policy_number(plan->policy, KEY_ON_VIOLATION) == VIOLATION_FAIL)
+	if (r < 0)
+		check->is_complete = false;
+	if (policy_number(plan->policy, KEY_ON_VIOLATION) == VIOLATION_FAIL)
 		settle_violation(&outcome->result, check);
-	return r;
+	if (r < 0)
+		settle_shortage(outcome);
 }
 
 void outcome_destroy(struct pinfold_outcome *outcome)

@@ -47,12 +47,15 @@ struct pinfold_outcome {
 	int landlock_abi;
 };
 
-/* plan and argv may be NULL; with a plan, argv is the plan's. NULL when out of memory. */
-struct pinfold_outcome *outcome_make(const struct pinfold_plan *plan, char *const argv[],
-				     const struct run_result *result);
+/* NULL when out of memory. Made before the run: afterwards there must be one, since how the command ended is in it. */
+struct pinfold_outcome *outcome_new(void);
+/* plan and argv may be NULL; with a plan, argv is the plan's. Where there is not enough memory the result is kept, and
+ * its error says so. */
+void outcome_fill(struct pinfold_outcome *outcome, const struct pinfold_plan *plan, char *const argv[],
+		  const struct run_result *result);
 void outcome_destroy(struct pinfold_outcome *outcome);
-/* The check after the run, and what it makes of the result; 0 or -ENOMEM. */
-int outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *plan);
+/* The check after the run, and what it makes of the result; without enough memory it is not complete. */
+void outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *plan);
 /* The exit status of the command line. */
 int outcome_status(const struct run_result *result);
 
