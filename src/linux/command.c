@@ -12,23 +12,25 @@
 #include "linux/enter.h"
 #include "linux/sys.h"
 
-static void join_group(const struct enter *enter)
+static int join_group(const struct enter *enter)
 {
 	pid_t self = getpid();
 
 	if (enter->job == JOB_CALLERS_GROUP) {
-		if (enter->is_reaper) /* which has left it */
-			setpgid(0, enter->caller_group);
-		return;
+		if (enter->is_reaper && setpgid(0, enter->caller_group) < 0) /* which has left it */
+			return -errno;
+		return 0;
 	}
-	setpgid(0, 0);
+	if (setpgid(0, 0) < 0)
+		return -errno;
 	/* SIGTTOU is blocked until the mask is restored, so that this does not stop us. */
 	if (enter->job == JOB_FOREGROUND)
 		ioctl(enter->terminal_fd, TIOCSPGRP, &self);
+	return 0;
 }
 
 /* 0, 1, 2 and what --pass-fd names stay; everything else is closed by the exec (E070). */
-static int arrange_descriptors(struct enter *enter)
+static int arrange_descriptors(const struct enter *enter)
 {
 	const struct pinfold_plan *plan = enter->plan;
 
@@ -85,23 +87,34 @@ static int execute_candidates(const struct pinfold_plan *plan, const char **ret_
 	return error;
 }
 
+static int arrange(const struct enter *enter)
+{
+	int r = join_group(enter);
+
+	if (r == 0)
+		r = arrange_descriptors(enter);
+	if (r < 0)
+		return r;
+	if (enter->is_pinned)
+		sched_setaffinity(0, sizeof(enter->affinity), &enter->affinity);
+	if (enter->ignores_children)
+		signal(SIGCHLD, SIG_IGN);
+	return sigprocmask(SIG_SETMASK, &enter->command_mask, NULL) < 0 ? -errno : 0;
+}
+
 _Noreturn void command_execute(struct enter *enter)
 {
 	const struct pinfold_plan *plan = enter->plan;
 	struct pinfold_error err = { 0 };
 	const char *path = plan->argv.v[0];
-	int error;
+	int error = -arrange(enter);
 
-	join_group(enter);
-	error = -arrange_descriptors(enter);
-	if (!error) {
-		if (enter->is_pinned)
-			sched_setaffinity(0, sizeof(enter->affinity), &enter->affinity);
-		if (enter->ignores_children)
-			signal(SIGCHLD, SIG_IGN);
-		sigprocmask(SIG_SETMASK, &enter->command_mask, NULL);
-		error = execute_candidates(plan, &path);
+	if (error) {
+		err_sys(&err, PINFOLD_UNAVAILABLE, error, "prepare a process for", path);
+		report_error(enter->report_fd, -1, &err);
+		_exit(125);
 	}
+	error = execute_candidates(plan, &path);
 	err_sys(&err, error == ENOENT ? PINFOLD_NOT_FOUND : PINFOLD_NOT_EXECUTABLE, error,
 		*path ? "execute" : "execute ''", path);
 	if (error == ENOENT && strchr(path, '/') && access(path, F_OK) == 0)

@@ -49,19 +49,23 @@ int enter_fact_of(int fact, const struct pinfold_error *err)
  * readable by everybody who sees the process, whether it is dumpable or not, and ours holds host paths (F175).
  * /proc/self/stat has the addresses as fields 48 to 51; the name in field 2 may hold anything, so count from its ")".
  */
-static void find_arguments(struct enter *enter)
+static int find_arguments(struct enter *enter, struct pinfold_error *err)
 {
-	FD_CLEANUP int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+	static const char path[] = "/proc/self/stat";
+	FD_CLEANUP int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char text[2048], *at, *save = NULL, *word;
 	unsigned long address[4] = { 0 };
 	ssize_t length;
 
-	if (fd < 0 || (length = fd_read_all(fd, text, sizeof(text) - 1)) <= 0)
-		return;
+	if (fd < 0)
+		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "open", path);
+	length = fd_read_all(fd, text, sizeof(text) - 1);
+	if (length < 0)
+		return err_sys(err, PINFOLD_UNAVAILABLE, (int)-length, "read", path);
 	text[length] = '\0';
 	at = strrchr(text, ')');
 	if (!at)
-		return;
+		return err_sys(err, PINFOLD_UNAVAILABLE, EINVAL, "read", path);
 	word = strtok_r(at + 1, " ", &save);
 	for (int field = 3; word && field <= 51; field++, word = strtok_r(NULL, " ", &save))
 		if (field >= 48)
@@ -70,6 +74,7 @@ static void find_arguments(struct enter *enter)
 		enter->argument_start = (char *)address[0];
 		enter->argument_end = (char *)address[3];
 	}
+	return 0;
 }
 
 static void prepare_maps(struct enter *enter)
@@ -81,7 +86,7 @@ static void prepare_maps(struct enter *enter)
 	enter->waits_for_ids = plan->ids == IDS_HIDDEN;
 }
 
-void enter_prepare(struct enter *enter, const struct pinfold_plan *plan)
+int enter_prepare(struct enter *enter, const struct pinfold_plan *plan, struct pinfold_error *err)
 {
 	*enter = (struct enter){
 		.plan = plan,
@@ -101,7 +106,7 @@ void enter_prepare(struct enter *enter, const struct pinfold_plan *plan)
 	for (size_t i = 0; i < 2 * plan->source_count; i++)
 		plan->scratch[i] = -1;
 	prepare_maps(enter);
-	find_arguments(enter);
+	return plan->backend == BACKEND_NONE ? 0 : find_arguments(enter, err);
 }
 
 void enter_close(struct enter *enter)
@@ -185,7 +190,7 @@ static int take_ids(struct enter *enter, struct pinfold_error *err)
 	if (!enter->waits_for_ids)
 		return ids_write_own(enter, err);
 	if (fd_read_all(enter->control_fd, &go, 1) != 1)
-		_exit(125); /* the supervisor is gone, or could not write the maps and has said so */
+		_exit(INIT_NEVER_STARTED); /* the supervisor is gone, or could not write the maps and has said so */
 	r = ids_become_inner(enter->plan, err);
 	return r;
 }
@@ -305,9 +310,9 @@ static _Noreturn void be_init(struct enter *enter)
 	int fact = -1;
 
 	enter_wipe_arguments(enter, enter_init_name);
-	if (set_up(enter, &fact, &err) < 0) {
+	if (set_up(enter, &fact, &err) < 0 || init_prepare(enter, &err) < 0) {
 		report_error(enter->report_fd, enter_fact_of(fact, &err), &err);
-		_exit(125);
+		_exit(INIT_NEVER_STARTED);
 	}
 	/* With CLONE_VFORK we sleep until the command is executed or gone: no pipe is needed to learn which. */
 	enter->command = sys_clone(CLONE_VFORK | SIGCHLD, NULL);
@@ -316,7 +321,7 @@ static _Noreturn void be_init(struct enter *enter)
 	if (enter->command < 0) {
 		err_sys(&err, PINFOLD_UNAVAILABLE, errno, "start a process for", enter->plan->argv.v[0]);
 		report_error(enter->report_fd, -1, &err);
-		_exit(125);
+		_exit(INIT_NEVER_STARTED);
 	}
 	init_run(enter);
 }

@@ -42,6 +42,15 @@ enum report_kind {
 	REPORT_STOPPED, /* the command was stopped: status as wait(2) gives it */
 };
 
+/* How the pen's init ends; for the supervisor, where a report was lost. Nobody else's code is ever its own. */
+enum {
+	INIT_ENDED = 0,           /* the command has ended, and how is reported */
+	INIT_LOST = 1,            /* the command was started, and the init could not stay with it to the end */
+	INIT_NEVER_STARTED = 125, /* the command was not executed */
+};
+
+enum { INIT_KEPT = 5 }; /* descriptors of its own */
+
 struct enter_report {
 	enum report_kind kind;
 	int status;
@@ -89,6 +98,7 @@ struct enter {
 	char lower_option[96];
 	int relay_fd[RELAY_COUNT]; /* leads to the relay that waits for what only the pen can give it, or -1 */
 	int landlock_fd;
+	int kept[INIT_KEPT];    /* what the pen's init keeps, out of the way */
 	pid_t command;
 	/* where a reaper stands for the init (reaper.c) */
 	bool is_reaper;
@@ -97,9 +107,9 @@ struct enter {
 	int started_fd;         /* at its end when the command is executed, or gone */
 };
 
-/* Prepares, without allocating: the supervisor may be the child of a process with threads. enter_close closes what it
- * holds in the supervisor. */
-void enter_prepare(struct enter *enter, const struct pinfold_plan *plan);
+/* Prepares, without allocating: the supervisor may be the child of a process with threads; 0 or -errno. enter_close
+ * closes what it holds in the supervisor, also after a failure. */
+int enter_prepare(struct enter *enter, const struct pinfold_plan *plan, struct pinfold_error *err);
 void enter_close(struct enter *enter);
 
 /* Makes the pen and its init, in the way of the plan's backend. Returns the init's pid with a pidfd, or -errno: then
@@ -154,6 +164,7 @@ int relay_filter_install(struct pinfold_error *err);                            
 int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int landlock_restrict(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 _Noreturn void command_execute(struct enter *enter);                                  /* command.c */
+int init_prepare(struct enter *enter, struct pinfold_error *err);                     /* init.c */
 _Noreturn void init_run(struct enter *enter);                                         /* init.c */
 
 /* Sends an error report; async-signal-safe. */

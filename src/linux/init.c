@@ -16,10 +16,11 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "base/err.h"
 #include "linux/enter.h"
 #include "linux/sys.h"
 
-enum { REPORT_AT = 3, CONTROL_AT = 4, CHILD_AT = 5, TERMINAL_AT = 6, STARTED_AT = 7, BEHIND = 8 };
+enum { REPORT_AT = 3, CONTROL_AT = 4, CHILD_AT = 5, TERMINAL_AT = 6, STARTED_AT = 7, OUT_OF_THE_WAY = 16 };
 
 /* The kernel ends a pid namespace with its init. A reaper has to do it. */
 static _Noreturn void end(const struct enter *enter, int status)
@@ -29,39 +30,50 @@ static _Noreturn void end(const struct enter *enter, int status)
 	_exit(status);
 }
 
-/* Leaves only report, control, what tells of dead children, and the terminal where it may have to be handed over. 0, 1
- * and 2 are closed as well: a reader at the other end of the command's output must see its end when the command closes
- * it. */
-static void keep_own_descriptors(struct enter *enter)
+/* Whatever can be short is taken before there is a command: one that has begun its work is not ended for want of a
+ * descriptor. */
+int init_prepare(struct enter *enter, struct pinfold_error *err)
 {
-	int own[] = { enter->report_fd, enter->control_fd, -1, enter->terminal_fd, enter->started_fd };
-	const int n = BEHIND - REPORT_AT;
+	int own[INIT_KEPT] = {
+		enter->report_fd, enter->control_fd, -1, enter->terminal_fd, enter->started_fd };
 	sigset_t set;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGCHLD);
 	own[2] = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	/* Out of the way first, so that no dup2 closes another of them. */
-	for (int i = 0; i < n; i++)
-		if (own[i] >= 0)
-			own[i] = fcntl(own[i], F_DUPFD_CLOEXEC, 16);
-	for (int i = 0; i < n; i++)
-		if (own[i] < 0)
+	if (own[2] < 0)
+		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "make", "a signal descriptor");
+	/* So that no dup2 of keep_own_descriptors closes another of them. */
+	for (int i = 0; i < INIT_KEPT; i++) {
+		enter->kept[i] = own[i] < 0 ? -1 : fcntl(own[i], F_DUPFD_CLOEXEC, OUT_OF_THE_WAY);
+		if (own[i] >= 0 && enter->kept[i] < 0)
+			return err_sys(err, PINFOLD_UNAVAILABLE, errno, "keep", "a descriptor");
+	}
+	return 0;
+}
+
+/* Leaves only report, control, what tells of dead children, the terminal where it may have to be handed over, and what
+ * tells of the start. 0, 1 and 2 are closed as well: a reader at the other end of the command's output must see its end
+ * when the command closes it. */
+static void keep_own_descriptors(const struct enter *enter)
+{
+	for (int i = 0; i < INIT_KEPT; i++)
+		if (enter->kept[i] < 0)
 			close(REPORT_AT + i);
-		else if (dup2(own[i], REPORT_AT + i) < 0)
-			end(enter, 125);
+		else if (dup2(enter->kept[i], REPORT_AT + i) < 0)
+			end(enter, INIT_LOST);
 	sys_close_range(0, 2, 0);
-	sys_close_range(BEHIND, ~0U, 0);
+	sys_close_range(REPORT_AT + INIT_KEPT, ~0U, 0);
 }
 
 /* Reaps everything there is; true when the command is gone (status filled). */
-static bool reap(pid_t command, int *ret_status)
+static bool reap(const struct enter *enter, int *ret_status)
 {
 	int status;
 	pid_t pid;
 
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
-		if (pid != command)
+		if (pid != enter->command)
 			continue;
 		if (WIFSTOPPED(status)) {
 			report_status(REPORT_AT, REPORT_STOPPED, status);
@@ -70,6 +82,8 @@ static bool reap(pid_t command, int *ret_status)
 		*ret_status = status;
 		return true;
 	}
+	if (pid < 0 && errno != EINTR) /* the command is always there to be waited for */
+		end(enter, INIT_LOST);
 	return false;
 }
 
@@ -122,14 +136,14 @@ _Noreturn void init_run(struct enter *enter)
 	for (;;) {
 		struct signalfd_siginfo info;
 
-		if (reap(enter->command, &status))
+		if (reap(enter, &status))
 			break;
 		if (poll(fds, 3, -1) < 0 && errno != EINTR)
-			end(enter, 125);
+			end(enter, INIT_LOST);
 		while (read(CHILD_AT, &info, sizeof(info)) == (ssize_t)sizeof(info))
 			;
 		if (fds[0].revents && !obey(enter))
-			end(enter, 125);
+			end(enter, INIT_LOST);
 		if (fds[2].revents) {
 			tell_start(&has_told);
 			fds[2].fd = -1;
@@ -137,5 +151,5 @@ _Noreturn void init_run(struct enter *enter)
 	}
 	tell_start(&has_told);
 	report_status(REPORT_AT, REPORT_EXIT, status);
-	end(enter, 0);
+	end(enter, INIT_ENDED);
 }

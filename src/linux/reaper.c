@@ -177,6 +177,8 @@ static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
 {
 	int r;
 
+	if (setpgid(0, 0) < 0)
+		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "make", "a process group");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "set", "no_new_privs");
 	r = caps_drop(false, err);
@@ -194,17 +196,20 @@ static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
 
 static int start_command(struct enter *enter, struct pinfold_error *err)
 {
-	int started[2];
+	int started[2], r;
 
 	if (pipe2(started, O_CLOEXEC) < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "make", "a pipe");
+	enter->started_fd = started[0];
+	r = init_prepare(enter, err);
+	if (r < 0)
+		return r;
 	enter->command = sys_clone(SIGCHLD, NULL);
 	if (enter->command == 0)
 		be_command(enter);
 	if (enter->command < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "start a process for", enter->plan->argv.v[0]);
 	close(started[1]);
-	enter->started_fd = started[0];
 	return 0;
 }
 
@@ -215,14 +220,13 @@ static _Noreturn void be_reaper(struct enter *enter)
 
 	enter->is_reaper = true;
 	enter_wipe_arguments(enter, enter_reaper_name);
-	setpgid(0, 0);
 	r = set_up(enter, &fact, &err);
 	if (r == 0 && (r = start_command(enter, &err)) < 0 && enter->plan->makes_temp)
 		temporary_remove(enter->plan);
 	if (r == 0)
 		init_run(enter);
 	report_error(enter->report_fd, enter_fact_of(fact, &err), &err);
-	_exit(125);
+	_exit(INIT_NEVER_STARTED);
 }
 
 pid_t reaper_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err)

@@ -51,6 +51,7 @@ struct supervision {
 	struct sigaction caller_child; /* what the caller had for SIGCHLD */
 	bool is_blocked;               /* both are known, and to be put back */
 	int64_t deadline_ms; /* CLOCK_MONOTONIC, or -1 */
+	bool is_killed;      /* the pen was, by us and on purpose */
 	bool has_status;
 	int status;
 };
@@ -77,6 +78,7 @@ static void send_word(struct supervision *s, int word)
 /* A reaper must live to end the others: the end of the control pipe is what ends it. */
 static void kill_pen(struct supervision *s)
 {
+	s->is_killed = true;
 	if (s->plan->backend == BACKEND_ONLY_LANDLOCK)
 		fd_close(&s->control_fd);
 	else if (s->init > 0)
@@ -277,8 +279,14 @@ static void watch(struct supervision *s)
 			{ .fd = s->guard.fds[WATCH_MOUNTS], .events = POLLPRI },
 			{ .fd = s->guard.moves_fd, .events = POLLIN },
 		};
+		int n = poll(fds, 6, is_gone ? 0 : time_to_wait(s));
 
-		if (poll(fds, 6, is_gone ? 0 : time_to_wait(s)) == 0) {
+		if (n < 0 && errno != EINTR) {
+			err_sys(&s->result->error, PINFOLD_INTERNAL, errno, "wait for", "the pen");
+			kill_pen(s);
+			return;
+		}
+		if (n == 0) {
 			if (is_gone)
 				return;
 			if (time_left(s->deadline_ms) == 0)
@@ -384,7 +392,9 @@ static int start(struct supervision *s)
 	struct pinfold_error *err = &s->result->error;
 	int r;
 
-	enter_prepare(&s->enter, s->plan);
+	r = enter_prepare(&s->enter, s->plan, err);
+	if (r < 0)
+		return r;
 	s->enter.handover_fd = s->options->handover_fd;
 	for (int i = 0; i < 3; i++)
 		s->enter.stdio[i] = s->options->stdio[i] >= 0 ? s->options->stdio[i] : i;
@@ -427,23 +437,36 @@ static void reap(struct supervision *s)
 
 	while (waitpid(s->init, &status, __WALL) < 0 && errno == EINTR)
 		;
+	s->init = 0;
 	if (s->is_bare) {
 		s->has_status = true;
 		s->status = status;
+		return;
 	}
+	/* Where the watch broke off something may have been left unheard. There are no mounts left to be guarded. */
+	guard_close(&s->guard);
+	for (struct pollfd fd = { s->report_fd, POLLIN, 0 }; s->report_fd >= 0 && poll(&fd, 1, 0) > 0;)
+		hear_report(s);
+	/* A report may be lost, and then its exit code says whether there was a command. */
+	if (WIFEXITED(status) && WEXITSTATUS(status) != INIT_NEVER_STARTED && s->result->error.code == PINFOLD_OK)
+		hear_started(s);
 }
 
-/* How the command ended. An init that died without a word was killed: by us, or by the kernel for want of memory. */
+/* How the command ended. An init that died without a word was killed: by us, by the kernel for want of memory, or by
+ * somebody else; or its word was lost. */
 static void settle(struct supervision *s)
 {
 	struct run_result *result = s->result;
 
-	if (!result->ran || result->error.code != PINFOLD_OK)
+	if (!result->ran)
 		return;
 	if (s->has_status && WIFEXITED(s->status))
 		result->code = WEXITSTATUS(s->status);
 	else
 		result->signal = s->has_status && WIFSIGNALED(s->status) ? WTERMSIG(s->status) : SIGKILL;
+	if (!s->has_status && !s->is_killed && result->error.code == PINFOLD_OK)
+		err_say(&result->error, PINFOLD_INTERNAL, 0,
+			"the pen broke down during the run, and the command was killed with it");
 }
 
 static void finish(struct supervision *s)
