@@ -159,10 +159,15 @@ static int reopen(struct enter *enter, int i, struct pinfold_error *err)
 		return err_sys(err, PINFOLD_INTERNAL, errno, "look at", path);
 	fd = sys_open_place(AT_FDCWD, path, O_RDONLY | O_NOCTTY | O_NONBLOCK);
 	/* Gone or replaced meanwhile (a shell's here-document, for one, has no name any more): it keeps the caller's.
-	 */
+	 * Anything else that fails leaves open what the plan calls closed. */
 	if (fd < 0)
-		return 0;
-	if (fstat(fd, &inside) < 0 || !is_same(&outside, &inside)) {
+		return stays(-errno) ? 0 : err_sys(err, PINFOLD_UNAVAILABLE, errno, "open again", path);
+	if (fstat(fd, &inside) < 0) {
+		r = err_sys(err, PINFOLD_INTERNAL, errno, "look at", path);
+		close(fd);
+		return r;
+	}
+	if (!is_same(&outside, &inside)) {
 		close(fd);
 		return 0;
 	}
