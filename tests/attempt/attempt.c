@@ -3,6 +3,9 @@
  * attempt NAME [ARG...]: tries one thing, prints OK or the errno's name, and ends with 0 when it succeeded, 1 when it
  * was refused, 2 when it was not understood. Static and without any dependency, since it has to start in a pen that has
  * no libraries left.
+ *
+ * attempt each NAME [ARG...] [-- NAME [ARG...]]...: one after the other, a line for each, and 0 when all were
+ * understood.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -91,11 +94,33 @@ static int report(int result)
 	return 1;
 }
 
+static int attempt(int count, char **words)
+{
+	const struct attempt *row = count > 0 ? find(words[0]) : NULL;
+
+	if (!row || (row->args == ANY_ARGS ? count < 2 : count != row->args + 1))
+		return usage();
+	return report(row->run(words + 1));
+}
+
+static int attempt_each(int count, char **words)
+{
+	while (count >= 0) {
+		int n = 0;
+
+		while (n < count && strcmp(words[n], "--") != 0)
+			n++;
+		if (attempt(n, words) == 2)
+			return 2;
+		count -= n + 1;
+		words += n + 1;
+	}
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	const struct attempt *row = argc > 1 ? find(argv[1]) : NULL;
-
-	if (!row || (row->args == ANY_ARGS ? argc < 3 : argc != row->args + 2))
-		return usage();
-	return report(row->run(argv + 2));
+	if (argc > 1 && strcmp(argv[1], "each") == 0)
+		return attempt_each(argc - 2, argv + 2);
+	return attempt(argc - 1, argv + 1);
 }

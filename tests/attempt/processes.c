@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ipc.h>
 #include <sys/ptrace.h>
@@ -149,6 +150,57 @@ static int set_affinity(char **args)
 	return result ? result : attempt_result(sched_setaffinity(process(args), sizeof(set), &set));
 }
 
+/* Succeeds where one of the things that confine this process for good is missing. */
+static int be_privileged(char **args)
+{
+	static const char *const confined[] = {
+		"\nNoNewPrivs:\t1\n",
+		"\nSeccomp:\t2\n",
+		"\nCapInh:\t0000000000000000\n",
+		"\nCapPrm:\t0000000000000000\n",
+		"\nCapEff:\t0000000000000000\n",
+		"\nCapBnd:\t0000000000000000\n",
+		"\nCapAmb:\t0000000000000000\n",
+	};
+	char text[4096];
+	int fd = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
+	ssize_t length = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+
+	(void)args;
+	attempt_closed(fd);
+	if (length <= 0)
+		return 0;
+	text[length] = '\0';
+	for (size_t i = 0; i < sizeof(confined) / sizeof(*confined); i++)
+		if (!strstr(text, confined[i]))
+			return 0;
+	return -EPERM;
+}
+
+/* Is there anything on another process's command line? */
+static int read_command_line(char **args)
+{
+	char path[64], text[4096];
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", process(args));
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	length = read(fd, text, sizeof(text));
+	close(fd);
+	for (ssize_t i = 0; i < length; i++)
+		if (text[i])
+			return 0;
+	return -ENOENT;
+}
+
+static int read_variable(char **args)
+{
+	return getenv(args[0]) ? 0 : -ENOENT;
+}
+
 /* A victim: says who it is and waits for a signal. */
 static int wait_forever(char **args)
 {
@@ -219,29 +271,14 @@ static int mq_remove(char **args)
 }
 
 const struct attempt process_attempts[] = {
-	{ "kill", 2, send_signal }, /* PID SIGNAL; 0 and negative ones are groups */
-	{ "tgkill", 2, send_thread_signal },
-	{ "sigqueue", 2, queue_signal },
-	{ "pidfd-signal", 2, pidfd_signal },
-	{ "pidfd-getfd", 1, pidfd_take },
-	{ "ptrace-attach", 1, attach },
-	{ "ptrace-seize", 1, seize },
-	{ "vm-read", 1, read_memory },
-	{ "vm-write", 1, write_memory },
-	{ "proc-mem", 1, open_memory },
-	{ "prlimit", 1, set_limit },
-	{ "setpriority", 1, set_priority },
-	{ "ioprio", 1, set_io_priority },
-	{ "affinity", 1, set_affinity },
-	{ "wait", 1, wait_forever },
-	{ "with-key", ANY_ARGS, with_key },
-	{ "key-read", 1, read_key },
-	{ "key-request", 1, request_key },
-	{ "shm-create", 1, shm_create },
-	{ "shm-attach", 1, shm_attach },
-	{ "shm-remove", 1, shm_remove },
-	{ "mq-create", 1, mq_create },
-	{ "mq-open", 1, mq_open_existing },
-	{ "mq-remove", 1, mq_remove },
-	{ NULL, 0, NULL },
+	{"kill", 2, send_signal}, /* PID SIGNAL; 0 and negative ones are groups */
+	{"tgkill", 2, send_thread_signal}, {"sigqueue", 2, queue_signal},    {"pidfd-signal", 2, pidfd_signal},
+	{"pidfd-getfd", 1, pidfd_take},    {"ptrace-attach", 1, attach},     {"ptrace-seize", 1, seize},
+	{"vm-read", 1, read_memory},       {"vm-write", 1, write_memory},    {"proc-mem", 1, open_memory},
+	{"prlimit", 1, set_limit},         {"setpriority", 1, set_priority}, {"ioprio", 1, set_io_priority},
+	{"affinity", 1, set_affinity},     {"privileged", 0, be_privileged}, {"command-line", 1, read_command_line},
+	{"variable", 1, read_variable},    {"wait", 1, wait_forever},        {"with-key", ANY_ARGS, with_key},
+	{"key-read", 1, read_key},         {"key-request", 1, request_key},  {"shm-create", 1, shm_create},
+	{"shm-attach", 1, shm_attach},     {"shm-remove", 1, shm_remove},    {"mq-create", 1, mq_create},
+	{"mq-open", 1, mq_open_existing},  {"mq-remove", 1, mq_remove},      {NULL, 0, NULL},
 };
