@@ -57,7 +57,7 @@ struct traced {
 	bool is_known;        /* its role is; its first stop may come before its parent's event */
 	bool has_begun;       /* its first SIGSTOP, which is ours, is over */
 	bool is_hit;          /* between entry and exit of the call that fails */
-	uint64_t call, flags; /* the last call that was entered, and its first argument */
+	uint64_t call, first; /* the last call that was entered, and its first argument */
 };
 
 static struct traced traced[TRACED_MAX];
@@ -139,6 +139,19 @@ static void set_result(pid_t pid, long result)
 #endif
 }
 
+/* Before and, where its register is not the result's, after the call: the compiler counts on finding it unchanged. */
+static void set_first_argument(pid_t pid, uint64_t value, bool is_after)
+{
+#if defined(__x86_64__)
+	(void)is_after;
+	if (ptrace(PTRACE_POKEUSER, pid, offsetof(struct user_regs_struct, rdi), value) < 0)
+		give_up("set an argument");
+#else
+	if (!is_after)
+		set_result(pid, (long)value);
+#endif
+}
+
 /* What cannot fail, or never comes back. */
 static bool is_safe(uint64_t call)
 {
@@ -160,6 +173,19 @@ static bool is_wanted(const struct traced *process)
 	return process->role == wanted.role && counts[process->role] == wanted.when;
 }
 
+static void fail_call(struct traced *process)
+{
+	/* It fails by leaving the break where it is, and saying where. */
+	process->is_hit = true;
+	if (process->call == SYS_brk) {
+		set_first_argument(process->pid, 0, false);
+		return;
+	}
+	/* It lets go of the descriptor whatever it says. */
+	if (process->call != SYS_close)
+		set_call(process->pid);
+}
+
 static void enter(struct traced *process)
 {
 	/* What the C library does before main is not ours to survive. */
@@ -169,13 +195,10 @@ static void enter(struct traced *process)
 		return;
 	counts[process->role]++;
 	if (is_wanted(process)) {
-		process->is_hit = true;
 		wanted.is_done = true;
 		wanted.call = process->call;
 		fprintf(wanted.report, "hit ");
-		/* close lets go of the descriptor whatever it says. */
-		if (process->call != SYS_close)
-			set_call(process->pid);
+		fail_call(process);
 	}
 	fprintf(wanted.report, "%s %lu\n", role_names[process->role], (unsigned long)process->call);
 }
@@ -188,11 +211,14 @@ static void stop_at_call(struct traced *process)
 		return; /* killed meanwhile */
 	if (info.op == PTRACE_SYSCALL_INFO_ENTRY) {
 		process->call = info.entry.nr;
-		process->flags = info.entry.args[0];
+		process->first = info.entry.args[0];
 		enter(process);
 	} else if (process->is_hit) {
 		process->is_hit = false;
-		set_result(process->pid, -(long)wanted.error);
+		if (process->call == SYS_brk)
+			set_first_argument(process->pid, process->first, true);
+		else
+			set_result(process->pid, -(long)wanted.error);
 	}
 }
 
@@ -205,7 +231,7 @@ static void hear_of_child(const struct traced *parent)
 	if (ptrace(PTRACE_GETEVENTMSG, parent->pid, 0, &pid) < 0)
 		give_up("ask for a child");
 	child = find_or_add((pid_t)pid);
-	child->role = parent->role == INIT ? COMMAND : parent->flags & CLONE_NEWPID ? INIT : MAP;
+	child->role = parent->role == INIT ? COMMAND : parent->first & CLONE_NEWPID ? INIT : MAP;
 	child->is_known = true;
 	if (child->has_begun && ptrace(PTRACE_SYSCALL, child->pid, 0, 0) < 0 && errno != ESRCH)
 		give_up("let a child go");

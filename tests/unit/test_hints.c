@@ -94,8 +94,9 @@ static struct pinfold_outcome *run_of(struct world *world, const char *words)
 	plan->has_survey = true;
 	for (size_t i = 0; plan->backend != BACKEND_NONE && i < sizeof(removed) / sizeof(removed[0]); i++)
 		assert_int_equal(strv_add(&plan->arena, &plan->removed, removed[i]), 0);
-	world->outcome = outcome_make(plan, NULL, &result);
+	world->outcome = outcome_new();
 	assert_non_null(world->outcome);
+	outcome_fill(world->outcome, plan, NULL, &result);
 	world->outcome->evidence.sockets = (struct strv){ 0 };
 	for (size_t i = 0; plan->backend != BACKEND_NONE && i < sizeof(sockets) / sizeof(sockets[0]); i++)
 		assert_int_equal(strv_add(&world->outcome->arena, &world->outcome->evidence.sockets, sockets[i]), 0);
