@@ -19,11 +19,19 @@ GIT_TESTS=${GIT_TESTS:-$PROJECT/build/git-tests}
 TEST_AS=${TEST_AS:-$( ((EUID)) && echo user || echo root)}
 export PROJECT PINFOLD ATTEMPT GIT_TESTS TEST_AS
 
+# All tests on one backend: PINFOLD_TEST_BACKEND=landlock tests/run live.
+if [ -n "${PINFOLD_TEST_BACKEND:-}" ] && [ -z "${PINFOLD_ON_BACKEND:-}" ]; then
+	PINFOLD_ON_BACKEND=$PINFOLD
+	PINFOLD=$PROJECT/tests/on_backend
+	export PINFOLD_ON_BACKEND PINFOLD_TEST_BACKEND
+fi
+
 setup() { lib_setup; }
 teardown() { lib_teardown; }
 
 # For files with a setup of their own: call these first and last.
 lib_setup() {
+	[ -z "${PINFOLD_TEST_BACKEND:-}" ] || skip_on_backend
 	SCRATCH=$(mktemp -d "$HOME/pinfold-test.XXXXXX") || return 1
 	SCRATCH=$(cd "$SCRATCH" && pwd -P)
 	WORK=$SCRATCH/work
@@ -31,6 +39,15 @@ lib_setup() {
 	PIDS=()
 	LEFTOVERS=()
 	mkdir "$WORK" && cd "$WORK" || return 1
+}
+
+# What a backend does not do, or not in the way that a test looks for, stands in tests/backends.tsv.
+skip_on_backend() {
+	local backend file name reason
+	while IFS=$'\t' read -r backend file name reason; do
+		[ "$backend" != "$PINFOLD_TEST_BACKEND" ] || [ "$file" != "$(basename "$BATS_TEST_FILENAME")" ] ||
+			[ "$name" != "$BATS_TEST_DESCRIPTION" ] || skip "not on $backend: $reason"
+	done <"$PROJECT/tests/backends.tsv"
 }
 
 lib_teardown() {
@@ -129,6 +146,8 @@ try_refused() {
 	local errors=$1
 	shift
 	attempts_inside "$@"
+	# another backend refuses in other words
+	[ -z "${PINFOLD_TEST_BACKEND:-}" ] || [[ ! $output =~ ^E[A-Z0-9]+$ ]] || errors+="|$output"
 	[[ "$status" -eq 1 && "|$errors|" == *"|$output|"* ]] ||
 		fail "inside: $output (status $status) instead of $errors: $*"
 }

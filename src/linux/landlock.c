@@ -63,12 +63,18 @@ static int add_rule(const struct enter *enter, const struct plan_landlock_rule *
 		       : 0;
 }
 
+/* Moving between directories is the one right that every domain refuses which does not grant it, handled or not: so it
+ * is granted, everywhere, or no domain inside could grant it any more. */
 int landlock_scope_signals(void)
 {
-	const struct ruleset_attr attr = { .scoped = LL_SCOPE_SIGNAL };
+	const struct ruleset_attr attr = { .fs = LL_REFER, .scoped = LL_SCOPE_SIGNAL };
 	FD_CLEANUP int fd = (int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr, sizeof(attr), 0);
+	FD_CLEANUP int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const struct path_beneath all = { .access = LL_REFER, .fd = root };
 
-	return fd < 0 || syscall(NR_LANDLOCK_RESTRICT_SELF, fd, 0) < 0 ? -errno : 0;
+	if (fd < 0 || root < 0 || syscall(NR_LANDLOCK_ADD_RULE, fd, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &all, 0) < 0)
+		return -errno;
+	return syscall(NR_LANDLOCK_RESTRICT_SELF, fd, 0) < 0 ? -errno : 0;
 }
 
 int landlock_make(struct enter *enter, int *ret_fact, struct pinfold_error *err)

@@ -29,7 +29,7 @@ static void judge_writes(struct judging *j)
 	if (abi_of(j) < 3)
 		open_part(j, STATE_WEAKER, "the caller's files outside can be emptied (Landlock before ABI 3)");
 	open_part(j, STATE_WEAKER,
-		  "mode, times and attributes of the caller's files outside can be changed");
+		  "mode, times and attributes of all the caller's files can be changed");
 	judge_fitness(j);
 	if (abi_of(j) < 2)
 		note(j, "files cannot be moved from one directory to another (Landlock before ABI 2)");
@@ -81,6 +81,7 @@ static void judge_repository(struct judging *j)
 
 	if (policy_number(plan->policy, KEY_READ_ONLY)) {
 		held_by(j, "Landlock");
+		open_part(j, STATE_WEAKER, "mode and times of protected files can be changed");
 		return;
 	}
 	if (policy_number(plan->policy, KEY_GIT) == GIT_OPEN && plan->survey.git.kind != REPOSITORY_NONE) {
@@ -150,7 +151,7 @@ static void judge_processes(struct judging *j)
 	else
 		open_part(j, STATE_WEAKER, "the caller's other processes can be ended (Landlock before ABI 6)");
 	held_by(j, "Landlock domain");
-	open_part(j, STATE_WEAKER, "other processes can be seen in /proc");
+	open_part(j, STATE_WEAKER, "other processes and their command lines can be seen in /proc");
 	if (!j->plan->has_seccomp)
 		open_part(j, STATE_WEAKER, "shared memory of the caller's programs can be attached to (no seccomp)");
 	else
