@@ -118,8 +118,8 @@ static void judge_watch(struct judging *j, const char *covered, const char *done
 				  covered, done, fact_text(j, FACT_WATCH)));
 	else if (j->plan->watched_count)
 		note(j, arena_printf(arena,
-				     "a %s that the host replaces can be %s until its cover is put back, in about "
-				     "a millisecond",
+				     "a %s that the host replaces can be %s until its cover is put back, less than a "
+				     "millisecond later where a CPU is free",
 				     covered, done));
 }
 

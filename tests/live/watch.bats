@@ -21,7 +21,7 @@ while_it_runs() {
 	wait_for test -e here
 	sleep 0.4 # moves are seen when a run has lasted 0.2 seconds
 	(eval "$host")
-	sleep 0.4
+	sleep 0.6
 	go && finished && wait_for test -s "$SCRATCH/record"
 }
 
