@@ -13,7 +13,7 @@
 #include "linux/sys.h"
 
 /* The kernel takes the mount away a moment before the new file has the name: until then nothing can be mounted there.
- * Some microseconds, seldom more. */
+ * Some microseconds, seldom more. And the host goes on meanwhile: what was opened may be no place any more. */
 enum { TRIES = 20, PAUSE_NS = 50 * 1000 };
 
 /* ---- in the pen ---- */
@@ -104,7 +104,7 @@ static int cover_patiently(const struct pinfold_plan *plan, const struct plan_op
 	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	int r = cover(plan, op, private_fd);
 
-	for (int i = 0; r == -ENOENT && i < TRIES; i++) {
+	for (int i = 0; r < 0 && i < TRIES; i++) {
 		nanosleep(&pause, NULL);
 		r = cover(plan, op, private_fd);
 	}
@@ -122,8 +122,8 @@ static int put_back(const struct pinfold_plan *plan, const int fds[WATCH_FD_COUN
 		if (!lost || left_out[i])
 			continue;
 		r = cover_patiently(plan, &plan->ops[plan->watched[i]], fds[WATCH_PRIVATE]);
-		if (r == -ENOENT) {
-			gone = r;
+		if (r == -ENOENT || r == -ENOTDIR) {
+			gone = -ENOENT;
 			r = 0;
 		}
 	}

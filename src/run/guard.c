@@ -77,7 +77,8 @@ static void forget_events(const struct guard *guard)
 		;
 }
 
-/* What is gone needs no cover, but may be made again at any time, of which no mount tells. */
+/* What is gone needs no cover, but may be made again at any time, of which no mount tells. What has been covered again
+ * is seen to stand, and is marked. */
 static void look_again_later(struct guard *guard, int64_t now)
 {
 	guard->pause = guard->pause ? guard->pause * 2 : 1;
@@ -103,12 +104,12 @@ static int look(struct guard *guard, int64_t now, size_t *ret_lost)
 		if (state == COVER_LOST)
 			*ret_lost = guard->plan->watched[i];
 	}
-	/* A mount that comes back is one that comes, of which we hear: it is looked at, and marked, once more then. */
 	if (is_lost)
 		r = putback_all(guard->plan, guard->fds, left_out(guard));
 	if (r < 0 && r != -ENOENT)
 		return r;
-	if (r == -ENOENT || is_gone) {
+	/* Until all stands: what lay open may be gone when the cover comes, the kernel takes the mount off first. */
+	if (is_lost || is_gone) {
 		look_again_later(guard, now);
 	} else {
 		guard->pause = 0;
