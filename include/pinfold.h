@@ -244,6 +244,24 @@ PINFOLD_PUBLIC struct pinfold_host *pinfold_host_free(struct pinfold_host *host)
 /* The newest Landlock interface of the running kernel, 0 where there is none (Linux before 5.13, or switched off). */
 PINFOLD_PUBLIC int pinfold_host_landlock_abi(const struct pinfold_host *host);
 
+/* What the machine turned out to lack. */
+struct pinfold_missing {
+	const char *name;  /* "namespaces", "fresh /proc" … */
+	const char *step;  /* the step that failed: "mount proc on"; its object: "/proc", or "" */
+	const char *object;
+	int errnum;
+	const char *cause; /* sysctl, apparmor, lsm, seccomp, kernel, capability, container, file system, limit, unknown */
+	const char *text;  /* the cause as a sentence, without its stop */
+	const char *fix;   /* the narrowest thing to do about it */
+};
+
+/*
+ * Number `index`, counted from 0: 1 and *ret filled where it is known to be missing, 0 where it is there or nothing has
+ * needed it yet, -ENOENT beyond the last. The cause is worked out now, from the kernel's switches in /proc and /sys.
+ * step and object live as long as the host and change when it learns more; the rest is static.
+ */
+PINFOLD_PUBLIC int pinfold_host_missing(const struct pinfold_host *host, size_t index, struct pinfold_missing *ret);
+
 /* ---- guarantees ------------------------------------------------------------------------------------------------ */
 
 enum pinfold_state {
@@ -264,6 +282,7 @@ struct pinfold_guarantee {
 	const char *const *notes; /* what needs another party to matter; NULL-terminated, never NULL itself */
 	bool accepted;            /* weaker or absent, and the policy accepts that */
 	const char *accepted_by;  /* the source that accepts it, or NULL */
+	int missing;              /* what the machine lacks for it: an index for pinfold_host_missing, or -1 */
 };
 
 /* "held", "weaker", "absent", "not_asked"; "unknown" for a value that is none. Static storage. */
@@ -294,6 +313,9 @@ PINFOLD_PUBLIC struct pinfold_plan *pinfold_plan_free(struct pinfold_plan *plan)
  * untouched. The strings live until the plan is freed or run.
  */
 PINFOLD_PUBLIC int pinfold_plan_guarantee(const struct pinfold_plan *plan, size_t index, struct pinfold_guarantee *ret);
+
+/* The backend that would carry the plan out: "namespaces" …, or "none" for a run without a pen. Static storage. */
+PINFOLD_PUBLIC const char *pinfold_plan_backend(const struct pinfold_plan *plan);
 
 /* Warning number `index` of the plan (a path that was skipped, and why), counted from 0; NULL beyond the last. */
 PINFOLD_PUBLIC const char *pinfold_plan_warning(const struct pinfold_plan *plan, size_t index);

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/path.h"
+#include "host/cause.h"
 #include "linux/confined.h"
 #include "report/report.h"
 
@@ -54,6 +55,31 @@ struct pinfold_host *pinfold_host_free(struct pinfold_host *host)
 int pinfold_host_landlock_abi(const struct pinfold_host *host)
 {
 	return host->landlock_abi;
+}
+
+int pinfold_host_missing(const struct pinfold_host *host, size_t index, struct pinfold_missing *ret)
+{
+	const struct host_finding *finding;
+	struct cause_signs signs;
+	struct cause cause;
+
+	if (index >= FACT_COUNT)
+		return -ENOENT;
+	finding = &host->fact[index];
+	if (finding->state != FACT_NO)
+		return 0;
+	cause_read_signs(&signs, host);
+	cause = cause_of((enum host_fact)index, finding->errnum, &signs);
+	*ret = (struct pinfold_missing){
+		.name = host_fact_names[index],
+		.step = finding->step,
+		.object = finding->object,
+		.errnum = finding->errnum,
+		.cause = cause.kind,
+		.text = cause.text,
+		.fix = cause.fix,
+	};
+	return 1;
 }
 
 /* ---- plan ------------------------------------------------------------------------------------------------------ */
@@ -118,8 +144,14 @@ int pinfold_plan_guarantee(const struct pinfold_plan *plan, size_t index, struct
 		.notes = api_list(&result->notes),
 		.accepted = result->accepted,
 		.accepted_by = result->accepted_by,
+		.missing = result->fact,
 	};
 	return 0;
+}
+
+const char *pinfold_plan_backend(const struct pinfold_plan *plan)
+{
+	return plan->backend == BACKEND_NONE ? "none" : "namespaces";
 }
 
 const char *pinfold_plan_warning(const struct pinfold_plan *plan, size_t index)

@@ -27,8 +27,10 @@ enum {
 	IN_VERSION = 16,
 	IN_HELP = 32,
 	IN_EXPLAIN = 64,
-	IN_POLICY = IN_RUN | IN_CONFIG | IN_STATUS | IN_EXPLAIN, /* where the keys of the policy are options */
-	IN_ALL = 127
+	IN_DOCTOR = 128,
+	/* where the keys of the policy are options */
+	IN_POLICY = IN_RUN | IN_CONFIG | IN_STATUS | IN_EXPLAIN | IN_DOCTOR,
+	IN_ALL = 255
 };
 
 enum own_option {
@@ -95,6 +97,8 @@ struct session {
 /* Changes to the directory, makes the policy of the request and loads it. session_close in any case. */
 /* NULL: stays. Comes first, whatever its place: paths of other options are relative to it, as with git and make. */
 int change_directory(const char *directory, struct pinfold_error *err);
+/* What --config names, for a policy that is still to be loaded. */
+int set_config_of(struct pinfold_policy *policy, const struct request *request, struct pinfold_error *err);
 int session_open(struct session *session, const struct request *request, struct pinfold_error *err);
 int session_plan(struct session *session, char *const argv[], bool is_preview, struct pinfold_error *err);
 void session_close(struct session *session);
@@ -178,6 +182,7 @@ int run_command(const struct command *command, char **argv);
 int config_command(const struct command *command, char **argv);
 int trust_command(const struct command *command, char **argv);
 int status_command(const struct command *command, char **argv);
+int doctor_command(const struct command *command, char **argv);
 int explain_command_line(const struct command *command, char **argv);
 int help_command(const struct command *command, char **argv);
 int complete_command(char **words);

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/doctor.h"
 
 static int version_command(const struct command *command, char **argv)
 {
@@ -38,6 +38,7 @@ const struct command commands[] = {
 	  IN_TRUST, trust_command },
 	{ "status", "[OPTION...]", "inside a run: what it may do; outside: what a run here would hold", NULL, IN_STATUS,
 	  status_command },
+	{ "doctor", "[OPTION...]", "what this machine can hold, proved by real runs", NULL, IN_DOCTOR, doctor_command },
 	{ "explain", "[OPTION...] PATH | HOST:PORT | -- COMMAND [ARG...]",
 	  "what would happen in a run here, and which rule says so", NULL, IN_EXPLAIN, explain_command_line },
 	{ "help", "[COMMAND]", "the options of a command", NULL, IN_HELP, help_command },
@@ -129,6 +130,8 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "__complete") == 0)
 		return complete_command(argv + 2);
+	if (strcmp(argv[1], "__probe") == 0)
+		return probe_scene(argv + 2);
 	if (strcmp(argv[1], "__try") == 0)
 		return try_path(argv + 2);
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0)

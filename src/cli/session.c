@@ -44,8 +44,9 @@ int change_directory(const char *directory, struct pinfold_error *err)
 	return r;
 }
 
-static int set_config(struct pinfold_policy *policy, const char *config, struct pinfold_error *err)
+int set_config_of(struct pinfold_policy *policy, const struct request *request, struct pinfold_error *err)
 {
+	const char *config = request->config;
 	int fd = config ? descriptor_of(config) : -1;
 
 	if (!config)
@@ -68,7 +69,7 @@ int session_open(struct session *session, const struct request *request, struct 
 		return out_of_memory(err);
 	r = change_directory(request->directory, err);
 	if (r == 0)
-		r = set_config(session->policy, request->config, err);
+		r = set_config_of(session->policy, request, err);
 	for (size_t i = 0; r == 0 && i < request->setting_count; i++)
 		r = pinfold_policy_set(session->policy, request->settings[i].name, request->settings[i].text, err);
 	return r == 0 ? pinfold_policy_load(session->policy, NULL, err) : r;

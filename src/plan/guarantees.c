@@ -58,6 +58,7 @@ const char *fact_text(struct judging *j, enum host_fact fact)
 
 	if (!text)
 		j->error = -ENOMEM;
+	j->result->fact = (int)fact;
 	return text ? text : "";
 }
 
@@ -438,7 +439,7 @@ int plan_guarantees(struct pinfold_plan *plan)
 
 	for (int i = 0; i < GUARANTEE_COUNT; i++) {
 		j.result = &plan->guarantee[i];
-		*j.result = (struct guarantee_result){ .state = STATE_HELD };
+		*j.result = (struct guarantee_result){ .state = STATE_HELD, .fact = -1 };
 		if (plan->backend == BACKEND_NONE)
 			judge_bare(&j, (enum guarantee)i);
 		else

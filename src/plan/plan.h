@@ -54,6 +54,7 @@ struct guarantee_result {
 	struct strv notes; /* fixed texts */
 	bool accepted;     /* weaker or absent, and the policy accepts that */
 	const char *accepted_by; /* the source that accepts it: "built in", a file, "command line" */
+	int fact;                /* the host fact that is missing for it, or -1 */
 };
 
 /* ---- mounts ---- */
