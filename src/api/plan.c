@@ -151,7 +151,7 @@ int pinfold_plan_guarantee(const struct pinfold_plan *plan, size_t index, struct
 
 const char *pinfold_plan_backend(const struct pinfold_plan *plan)
 {
-	return plan->backend == BACKEND_NONE ? "none" : "namespaces";
+	return backend_defs[plan->backend].name;
 }
 
 const char *pinfold_plan_warning(const struct pinfold_plan *plan, size_t index)

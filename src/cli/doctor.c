@@ -28,7 +28,8 @@ enum verdict { NOT_TRIED, PROVED, FAILED };
 struct examined {
 	struct pinfold_guarantee guarantee; /* its strings belong to the outcome */
 	enum verdict verdict;
-	char through[192]; /* probes that ended as they should not, blank-separated */
+	char through[192]; /* probes that were done and are forbidden, blank-separated */
+	char missing[192]; /* and those that were not done and are to be possible */
 };
 
 /* One backend. */
@@ -122,17 +123,23 @@ static struct examined *find(struct examination *exam, const char *name)
 	return NULL;
 }
 
-static void judge(struct examined *examined, const char *probe, bool is_as_wanted)
+static void add_word(char *words, size_t size, const char *word)
 {
-	size_t length = strlen(examined->through);
+	size_t length = strlen(words);
 
-	if (is_as_wanted) {
-		if (examined->verdict == NOT_TRIED)
-			examined->verdict = PROVED;
-		return;
+	snprintf(words + length, size - length, "%s%s", length ? " " : "", word);
+}
+
+static void judge(struct examined *examined, const char *probe, bool is_forbidden, bool is_done)
+{
+	if (examined->verdict == NOT_TRIED)
+		examined->verdict = PROVED;
+	if (is_forbidden && is_done) {
+		examined->verdict = FAILED;
+		add_word(examined->through, sizeof(examined->through), probe);
+	} else if (!is_forbidden && !is_done) {
+		add_word(examined->missing, sizeof(examined->missing), probe);
 	}
-	examined->verdict = FAILED;
-	snprintf(examined->through + length, sizeof(examined->through) - length, "%s%s", length ? " " : "", probe);
 }
 
 static void judge_answer(struct examination *exam, char *answer)
@@ -144,10 +151,10 @@ static void judge_answer(struct examination *exam, char *answer)
 		struct examined *examined = find(exam, guarantee);
 
 		if (examined && examined->guarantee.state != PINFOLD_NOT_ASKED)
-			judge(examined, probe, (errnum == 0) == (strcmp(wanted, "yes") == 0));
+			judge(examined, probe, strcmp(wanted, "no") == 0, errnum == 0);
 	}
 	if (find(exam, "cleanup"))
-		judge(find(exam, "cleanup"), "left-alive", !exam->has_left);
+		judge(find(exam, "cleanup"), "left-alive", true, exam->has_left);
 }
 
 static void examine(struct examination *exam, const struct scene *scene, const struct request *request,
@@ -181,13 +188,17 @@ static bool has_run(const struct examination *exam)
 	return exam->outcome && pinfold_outcome_ran(exam->outcome);
 }
 
-/* A guarantee that is said to be held, and is not. */
-static bool has_failure(const struct examination *exam)
+/* A guarantee that is said to be held, and is not; where the user will work, also one that leaves less than it says. */
+static bool has_failure(const struct examination *exam, bool is_here)
 {
-	for (size_t i = 0; i < exam->count; i++)
-		if (exam->guarantees[i].guarantee.state == PINFOLD_HELD && exam->guarantees[i].verdict != PROVED &&
-		    strcmp(exam->guarantees[i].guarantee.name, "limits") != 0)
+	for (size_t i = 0; i < exam->count; i++) {
+		const struct examined *examined = &exam->guarantees[i];
+
+		if (examined->guarantee.state != PINFOLD_HELD || strcmp(examined->guarantee.name, "limits") == 0)
+			continue;
+		if (examined->verdict != PROVED || (is_here && examined->missing[0]))
 			return true;
+	}
 	return false;
 }
 
@@ -211,6 +222,8 @@ static void print_guarantee(const struct examined *examined)
 	       word_of(examined));
 	if (examined->through[0])
 		printf("%s(%s)", word_of(examined)[0] ? " " : "", examined->through);
+	if (examined->missing[0])
+		printf("; not possible: %s", examined->missing);
 	if (guarantee->why)
 		printf(": %s", guarantee->why);
 	putchar('\n');
@@ -276,6 +289,7 @@ static void json_guarantee(const struct pinfold_host *host, const struct examine
 				 examined->verdict == PROVED    ? "true" :
 								  "false");
 	json_member("through", examined->through, false);
+	json_member("not_possible", examined->missing, false);
 	putchar('}');
 }
 
@@ -346,7 +360,7 @@ static bool is_well(const struct doctor *doctor)
 	const struct examination *exam = exam_here(doctor);
 
 	for (size_t i = 0; i < doctor->count; i++)
-		if (has_run(&doctor->exams[i]) && has_failure(&doctor->exams[i]))
+		if (has_run(&doctor->exams[i]) && has_failure(&doctor->exams[i], &doctor->exams[i] == exam))
 			return false;
 	return !doctor->here.is_refused && exam && has_run(exam);
 }

@@ -306,6 +306,8 @@ static const char *blocks_rename(const struct asking *ask)
 
 	if (way->name.kind == VIEW_ABSENT)
 		return missing;
+	if (way->is_dots)
+		return "the name is a dot: it cannot be moved by that";
 	if (way->name.is_mount_point || strcmp(way->name.path, "/") == 0)
 		return "it is a mount point, which nobody can move";
 	why = blocks_names(ask, &way->parent,
@@ -345,6 +347,8 @@ static const char *blocks_connect(const struct asking *ask)
 		return "it is no socket";
 	if (!view_may(ask->plan, node, VIEW_WRITE))
 		return permissions;
+	if (ask->plan->has_seccomp && ask->plan->filters[SECCOMP_NO_UNIX])
+		return "the filter lets nobody make a unix socket";
 	if (node->is_overlaid)
 		return "through the overlay of the home nobody answers";
 	return landlock_allows(ask->plan, node->path, LL_RESOLVE_UNIX) ? NULL : landlock;

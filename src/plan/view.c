@@ -322,9 +322,10 @@ static int follow(struct look *look, const char *rest, struct view_way *ret)
 		if (strcmp(component, ".") == 0 || strcmp(component, "..") == 0) {
 			if (component[1])
 				step_up(look, ret);
-			if (!*rest && !has_name)
+			if (!*rest && !has_name) {
 				ret->parent = ret->name = ret->node;
-			has_name |= !*rest;
+				ret->is_dots = has_name = true;
+			}
 			continue;
 		}
 		step_down(look, component, !*rest && !has_name, ret);

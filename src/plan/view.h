@@ -32,6 +32,7 @@ struct view_way {
 	struct view_node parent; /* the directory that holds the name */
 	struct view_node name;   /* what has the name, a link not followed */
 	struct view_node node;   /* with links followed */
+	bool is_dots;            /* the name is "." or ".." */
 	const char *intended;    /* node.path, or where it would be if nothing on the way were missing or closed */
 	const char *closed;      /* a directory on the way that may not be entered; NULL: none */
 	const char *name_closed; /* one on the way to the name alone */

@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -34,13 +35,34 @@ static int open_read(char **args)
 	return attempt_closed(open(args[0], O_RDONLY | O_NONBLOCK | O_CLOEXEC));
 }
 
+/* Really executed: faccessat(2) does not ask Landlock. What is no program passes when the kernel says so (ENOEXEC). */
 static int may_execute(char **args)
 {
+	int ends[2], result = 0;
 	struct stat st;
+	pid_t child;
 
-	if (stat(args[0], &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-		return -EACCES; /* as execve(2) */
-	return attempt_result(faccessat(AT_FDCWD, args[0], X_OK, AT_EACCESS));
+	if (stat(args[0], &st) == 0 && S_ISDIR(st.st_mode))
+		return attempt_result(faccessat(AT_FDCWD, args[0], X_OK, AT_EACCESS));
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	child = fork();
+	if (child == 0) {
+		char *const argv[] = { args[0], NULL };
+		int null = open("/dev/null", O_RDWR);
+
+		for (int fd = 0; fd < 3; fd++)
+			dup2(null, fd);
+		execv(args[0], argv);
+		result = -errno;
+		_exit(write(ends[1], &result, sizeof(result)) < 0);
+	}
+	close(ends[1]);
+	if (read(ends[0], &result, sizeof(result)) < 0)
+		result = -errno;
+	close(ends[0]);
+	waitpid(child, NULL, 0);
+	return result == -ENOEXEC ? 0 : result;
 }
 
 static int append(char **args)

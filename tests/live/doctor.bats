@@ -24,7 +24,7 @@ said() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(e
 	"$PINFOLD" doctor --offline --json >"$SCRATCH/said"
 	assert_equal "$(said 'd["pinfold"], d["refused"], d["proved"]')" '(1, False, True)'
 	assert_equal "$(said 'sorted({k for b in d["backends"].values() for g in b["guarantees"].values() for k in g})')" \
-		"['cause', 'errno', 'fix', 'proved', 'state', 'step', 'through', 'why']"
+		"['cause', 'errno', 'fix', 'not_possible', 'proved', 'state', 'step', 'through', 'why']"
 	assert_equal "$(said 'all(g["proved"] for n, g in d["backends"][d["backend"]]["guarantees"].items() if g["state"] == "held")')" True
 	# no state but the plan's own
 	"$PINFOLD" run --plan --json --offline -- true >"$SCRATCH/plan"
@@ -53,7 +53,7 @@ without_namespaces() {
 	fi
 }
 
-@test "F083 F084 doctor names the step that failed, its cause and the narrowest fix" {
+@test "F088 doctor names the step that failed, its cause and the narrowest fix" {
 	needs unshare
 	mkdir -p "$SCRATCH/root"
 	cd / || return 1

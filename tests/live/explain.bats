@@ -19,6 +19,12 @@ print('yes' if a['allowed'] else 'no', a['rule'], '|', a['source'], '|', 'held' 
 	[ "$status" -eq 0 ] || fail "$output"
 }
 
+@test "explain and the kernel agree on the landlock backend, too" {
+	run python3 "$PROJECT/tests/live/explain_random.py" "$SCRATCH" "${EXPLAIN_ROUNDS:-16}" \
+		--backend landlock --mode auto
+	[ "$status" -eq 0 ] || fail "$output"
+}
+
 @test "explain names the rule and its source, each right for itself" {
 	own_home
 	new_repo
