@@ -250,7 +250,8 @@ struct pinfold_missing {
 	const char *step;  /* the step that failed: "mount proc on"; its object: "/proc", or "" */
 	const char *object;
 	int errnum;
-	const char *cause; /* sysctl, apparmor, lsm, seccomp, kernel, capability, container, file system, limit, unknown */
+	const char *cause; /* sysctl, apparmor, lsm, seccomp, kernel, capability, container, file system, limit,
+			      unknown */
 	const char *text;  /* the cause as a sentence, without its stop */
 	const char *fix;   /* the narrowest thing to do about it */
 };
