@@ -196,6 +196,10 @@ static const struct {
 	 {"kernel", "this kernel is built without seccomp", "another kernel"}},
 	{FACT_SECCOMP, EINVAL, always,
 	 {"kernel", "this kernel is built without seccomp filters", "another kernel"}},
+	{FACT_LANDLOCK, EXDEV, always,
+	 {"container", "the root directory lies in one that is granted, as in a chroot below the home: Landlock looks "
+		       "beyond it",
+	  "enter it with pivot_root instead of chroot"}},
 	{FACT_LANDLOCK, EOPNOTSUPP, always,
 	 {"kernel", "Landlock is in this kernel, and switched off at boot",
 	  "add landlock to the lsm= parameter of the kernel"}},

@@ -123,6 +123,21 @@ void reaper_end(const struct enter *enter)
 
 /* ---- the command's own process ---- */
 
+/*
+ * No plan grants the root directory itself, only what lies in it. Where it is open all the same, a directory that is
+ * granted lies above it: in a chroot the kernel asks on beyond what is the root here, so that a grant on the directory
+ * the chroot was made in is one on everything. Then nothing is hidden, and nothing is closed.
+ */
+static int check_root(int *fact, struct pinfold_error *err)
+{
+	FD_CLEANUP int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (root < 0)
+		return 0;
+	*fact = FACT_LANDLOCK;
+	return err_sys(err, PINFOLD_UNAVAILABLE, EXDEV, "shut by Landlock", "/");
+}
+
 static int confine(struct enter *enter, int *fact, struct pinfold_error *err)
 {
 	const struct pinfold_plan *plan = enter->plan;
@@ -139,6 +154,8 @@ static int confine(struct enter *enter, int *fact, struct pinfold_error *err)
 		r = limits_set(&limits, err);
 	if (r == 0)
 		r = landlock_restrict(enter, fact, err);
+	if (r == 0)
+		r = check_root(fact, err);
 	return r == 0 ? enter_filter(plan, fact, err) : r;
 }
 

@@ -8,7 +8,6 @@ load ../lib
 said() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$SCRATCH/said" "$1"; }
 
 @test "doctor proves all that is asked here, and leaves nothing" {
-	ls -A "$HOME" >"$SCRATCH/before"
 	run "$PINFOLD" doctor --offline
 	assert_status 0
 	assert_output_has 'all that is asked is proved'
@@ -17,7 +16,7 @@ said() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(e
 	for name in writes secrets repository network services processes environment terminal privileges cleanup; do
 		grep -Eq "^  $name +held +proved" <<<"$output" || fail "not proved: $name" "$output"
 	done
-	diff "$SCRATCH/before" <(ls -A "$HOME")
+	refute_exists "$(echo "$HOME"/.pinfold-doctor.*)"
 }
 
 @test "doctor --json says the same" {
@@ -64,7 +63,9 @@ without_namespaces() {
 	[ "$TEST_AS" != root ] || expected="container enter it with pivot_root instead"
 	run without_namespaces "$PINFOLD" doctor -C "$WORK"
 	assert_status 1
-	assert_output_has 'namespaces: cannot make namespaces for'
+	assert_output_has 'namespaces: cannot make '
 	assert_output_has "cause: ${expected%% *}: "
 	assert_output_has "fix: ${expected#* }"
+	# The chroot was made in a directory of the home that is granted: Landlock would look beyond it.
+	[ "$TEST_AS" != root ] || assert_output_has 'cause: container: the root directory lies in one that is granted'
 }
