@@ -3,59 +3,9 @@
 # shellcheck shell=bash disable=SC2154
 
 load ../lib
+load ../layouts
 
-setup() {
-	lib_setup
-	needs git
-	own_home # git's own settings of whoever runs the tests are none of this
-	cat >"$HOME/.gitconfig" <<-'END'
-		[user]
-			name = A Tester
-			email = tester@example.invalid
-		[protocol "file"]
-			allow = always
-	END
-	new_repo "$SCRATCH/source"
-	git -C "$SCRATCH/source" switch -q -c topic
-}
-
-# ---- the layouts; each leaves the worktree in TOP, its own git directory in OWN, the common one in COMMON ----
-
-clone() {
-	TOP=$SCRATCH/clone
-	git clone -q "$SCRATCH/source" "$TOP"
-	OWN=$TOP/.git COMMON=$OWN
-}
-
-linked() {
-	local main=$SCRATCH/main
-	git clone -q "$SCRATCH/source" "$main"
-	TOP=$SCRATCH/linked COMMON=$main/.git OWN=$main/.git/worktrees/linked
-	git -C "$main" worktree add -q -b work "$TOP"
-}
-
-bare() {
-	COMMON=$SCRATCH/bare.git TOP=$SCRATCH/of-bare OWN=$SCRATCH/bare.git/worktrees/of-bare
-	git clone -q --bare "$SCRATCH/source" "$COMMON"
-	git -C "$COMMON" worktree add -q -b work "$TOP"
-}
-
-submodule() {
-	local super=$SCRATCH/super
-	new_repo "$super"
-	git -C "$super" submodule --quiet add "$SCRATCH/source" lib/sub
-	git -C "$super" commit -q -m submodule
-	TOP=$super/lib/sub OWN=$super/.git/modules/lib/sub COMMON=$OWN
-}
-
-# git leaves no way back to the worktree here, unless core.worktree is set.
-separate() {
-	TOP=$SCRATCH/apart OWN=$SCRATCH/store COMMON=$OWN
-	git clone -q --separate-git-dir="$OWN" "$SCRATCH/source" "$TOP"
-	git -C "$TOP" config core.worktree "$TOP"
-}
-
-LAYOUTS='clone linked bare submodule separate'
+setup() { layouts_setup; }
 
 # fails SCRIPT [OPTION...] : git inside says no. (Status 125 to 127 would be a run that never took place.)
 fails() {
@@ -257,4 +207,85 @@ from-the-top"
 	fails 'git commit -q --allow-empty -m more'
 	git -C "$SCRATCH/main" worktree repair "$SCRATCH/moved"
 	allowed 'git commit -q --allow-empty -m more'
+}
+
+# The same layout twice at the same place, outside first.
+save_world() { rm -rf "$SCRATCH/saved" && mkdir "$SCRATCH/saved" && cp -a "$SCRATCH/world" "$SCRATCH/saved/"; }
+restore_world() { rm -rf "$SCRATCH/world" && cp -a "$SCRATCH/saved/world" "$SCRATCH/world" && cd "$TOP"; }
+
+# All that git has written, but for the index, which holds inode numbers.
+written() {
+	(cd "$SCRATCH/world" && find . -path '*/.git/*' -o -path './store/*' -o -path './bare.git/*' | sort | while read -r file; do
+		[ ! -f "$file" ] || [ "${file##*/}" = index ] || cksum "$file"
+	done)
+}
+
+@test "F011 tracking in each layout leaves refs, logs and configuration byte for byte as outside" {
+	export GIT_AUTHOR_DATE='2026-01-01T00:00:00Z' GIT_COMMITTER_DATE='2026-01-01T00:00:00Z'
+	local layout script outside top=$SCRATCH
+	for script in 'git switch -q feature' 'git switch -q -c mine origin/feature' \
+		'git switch -q -c new && git commit -q --allow-empty -m new && git push -q -u origin new' \
+		'git switch -q feature && git switch -q -c mine origin/other && git branch -q -D feature && git branch -q -m renamed' \
+		'git branch -q --set-upstream-to=origin/other && git branch -q --unset-upstream && git branch -q --track a origin/other'; do
+		for layout in $LAYOUTS submodule_in_linked; do
+			rm -rf "$top/world" && mkdir "$top/world" && cp -a "$top/source" "$top/world/source"
+			git -C "$top/world/source" branch feature && git -C "$top/world/source" branch other
+			SCRATCH=$top/world
+			"$layout"
+			SCRATCH=$top
+			git -C "$COMMON" config remote.origin.fetch '+refs/heads/*:refs/remotes/origin/*'
+			# what is committed and checked out in the linked one of a bare repository has its branches there already
+			[ "$layout" != bare ] || git -C "$COMMON" branch -q -D feature other
+			git -C "$TOP" switch -q -c start && git -C "$TOP" fetch -q
+			save_world
+			cd "$TOP"
+			sh -ec "$script" || fail "$layout: $script"
+			outside=$(written)
+			restore_world
+			allowed "set -e; $script" --write "$SCRATCH/world/source"
+			[ -z "$output" ] || fail "$layout, $script: $output"
+			[ "$(written)" = "$outside" ] || fail "$layout: $script" "$(diff <(echo "$outside") <(written))"
+			cd "$SCRATCH"
+		done
+	done
+}
+
+@test "a git directory that the environment names is ignored, and said" {
+	new_repo "$SCRATCH/other"
+	local layout before
+	before=$(find "$SCRATCH/other" -type f -exec cksum {} + | sort)
+	for layout in $LAYOUTS; do
+		"$layout"
+		cd "$TOP"
+		# The control: git outside follows it.
+		assert_equal "$(GIT_DIR=$SCRATCH/other/.git git rev-parse --absolute-git-dir)" "$SCRATCH/other/.git"
+		GIT_DIR=$SCRATCH/other/.git GIT_WORK_TREE=$SCRATCH/other GIT_INDEX_FILE=$SCRATCH/other/.git/index \
+			run pen --record "$SCRATCH/record" -- sh -c "git rev-parse --absolute-git-dir; git commit -q --allow-empty -m inside
+				touch '$SCRATCH/other/.git/planted' '$SCRATCH/other/planted' 2>/dev/null; env | grep -E '^GIT_(DIR|WORK_TREE|INDEX_FILE)='"
+		assert_equal "$output" "$OWN"
+		grep -q 'GIT_DIR' "$SCRATCH/record"
+		assert_equal "$(git log -1 --format=%s)" inside
+		assert_equal "$(find "$SCRATCH/other" -type f -exec cksum {} + | sort)" "$before"
+	done
+}
+
+@test "E012 F018 F019 each layout is clean while a run lasts and after it, and what appears at a protected name is moved" {
+	local layout before
+	for layout in $LAYOUTS submodule_in_linked; do
+		cd "$SCRATCH" && rm -rf super
+		"$layout"
+		cd "$TOP"
+		before=$(find "$TOP" "$COMMON" | sort)
+		run pen -- git status --porcelain --ignored
+		assert_equal "$output" ''
+		run pen -- ls -A
+		assert_equal "$output" "$(ls -A)"
+		assert_equal "$(find "$TOP" "$COMMON" | sort)" "$before"
+		run pen -- sh -c 'mkdir .vscode .claude; touch .envrc .vscode/tasks.json .claude/settings.json; git add -A 2>/dev/null; touch file'
+		assert_status 0
+		assert_equal "$(grep -c 'appeared at a protected name' <<<"$output")" 3
+		assert_equal "$(ls -A)" '.claude
+.git
+file'
+	done
 }
