@@ -32,6 +32,7 @@ enum {
 	LIMIT_TREE_FINDINGS = 1000,
 	LIMIT_TREE_LINKS = 20000,           /* names of young files that have several */
 	LIMIT_SIBLINGS = 20000,             /* paths that are granted since something beside them is hidden */
+	LIMIT_INSIDE_ENTRIES = 20000,       /* of a protected directory that are looked at after a run without mounts */
 	LIMIT_PASS_FDS = 64,
 	LIMIT_PORTS = 64,                   /* that are reached, and again that are published */
 	LIMIT_RELAY_CONNECTIONS = 4096,     /* that a relay carries at once */

@@ -570,7 +570,9 @@ int explain_address(const struct pinfold_plan *plan, struct arena *arena, const 
 	reach = reach_of(plan, ret->host, number);
 	if (reach)
 		return explain_reach(arena, reach, connect, err);
-	if (plan->offline)
+	if (plan->offline && plan->backend == BACKEND_ONLY_LANDLOCK)
+		connect->why = "there are no internet sockets at all";
+	else if (plan->offline)
 		connect->why = is_loopback(ret->host) ? "only servers of the command itself are there" :
 							"the pen's network ends at its own loopback";
 	return 0;

@@ -116,7 +116,7 @@ static void judge_network(struct judging *j)
 		held_by(j, "Landlock");
 	note(j, "there is no loopback: a server on 127.0.0.1 cannot be started");
 	if (j->plan->policy->value[KEY_REACH].count + j->plan->policy->value[KEY_PUBLISH].count)
-		note(j, "without a loopback no port is reached or published, although some are asked for");
+		open_part(j, STATE_WEAKER, "no port is reached or published: there is no loopback to carry them to");
 	note(j, "names and addresses of the host's interfaces can be seen");
 }
 

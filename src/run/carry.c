@@ -289,6 +289,65 @@ bool carry_is_all(const struct survey *survey, const char *path)
 	return is_so;
 }
 
+/* A lock of git's is left alone as long as somebody may hold it; the command, which may have left it, is gone. */
+static int take_any_lock(int directory, const char *lock)
+{
+	int fd = take_lock(directory, lock);
+
+	if (fd != -EEXIST || (unlinkat(directory, lock, 0) < 0 && unlinkat(directory, lock, AT_REMOVEDIR) < 0))
+		return fd;
+	return take_lock(directory, lock);
+}
+
+static int write_back(const struct survey_config *config, struct arena *arena, const struct buf *text)
+{
+	FD_CLEANUP int directory = open_directory(config, arena);
+	FD_CLEANUP int fd = -1;
+	const char *name = path_name(config->path), *lock = arena_printf(arena, "%s.lock", name);
+	const struct stat st = { .st_mode = config->node.mode, .st_uid = config->node.uid, .st_gid = config->node.gid };
+	sigset_t all, mask;
+	int r;
+
+	if (directory < 0)
+		return directory;
+	if (!lock)
+		return -ENOMEM;
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &mask);
+	r = fd = take_any_lock(directory, lock);
+	if (r >= 0)
+		r = keep_owner(fd, &st);
+	if (r == 0)
+		r = fd_write_all(fd, text->data ? text->data : "", text->len);
+	if (r == 0 && (fsync(fd) < 0 || renameat(directory, lock, directory, name) < 0))
+		r = -errno;
+	if (fd >= 0 && r < 0)
+		unlinkat(directory, lock, 0);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	return r;
+}
+
+int carry_restore(const struct survey_config *config, const struct buf *left, struct arena *arena)
+{
+	struct carry_texts texts = {
+		.before = BUF_INIT(LIMIT_GIT_CONFIG_BYTES), .after = *left, .present = BUF_INIT(LIMIT_GIT_CONFIG_BYTES),
+	};
+	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_GIT_CONFIG_BYTES);
+	struct carry_names names = { 0 };
+	int r;
+
+	buf_str(&texts.before, config->text);
+	buf_str(&texts.present, config->text);
+	r = texts.before.error || texts.present.error ? -ENOMEM : carry_text(arena, &texts, &text, &names);
+	if (r == 0 || r == -EINVAL) /* nothing to be kept */
+		buf_str(&text, config->text);
+	if (r != -ENOMEM)
+		r = text.error ? -ENOMEM : write_back(config, arena, &text);
+	buf_free(&texts.before);
+	buf_free(&texts.present);
+	return r;
+}
+
 /* One line, however much it was. */
 static const char *message(struct arena *arena, const struct carrying *carrying)
 {

@@ -52,6 +52,10 @@ void carry_close(struct carry_handover *handover);
 int carry_over(const struct pinfold_plan *plan, const struct carry_handover *handover, struct arena *arena,
 	       const char **ret_said);
 
+/* Where the command could write to the file itself (no mounts): puts back what it said before, but for what may be
+ * carried over. What is at its name must have been taken away before. 0 or -errno. */
+int carry_restore(const struct survey_config *config, const struct buf *left, struct arena *arena);
+
 /* Is what the host's file at path (one of the survey's) says now nothing but what may be carried over? Then another run
  * has done that. */
 bool carry_is_all(const struct survey *survey, const char *path);

@@ -260,10 +260,16 @@ static bool is_carried_over(struct checking *c, const struct survey_watch *watch
 
 static void check_same(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st)
 {
+	bool is_open = c->plan->backend == BACKEND_ONLY_LANDLOCK;
+
+	if (is_open && r == 0 && S_ISDIR(st->st_mode) && is_node(st, &watch->node) && check_inside(c, watch))
+		return;
 	if (checking_is_missing(r) || r == -ELOOP)
 		checking_add(c, watch, watch->below, "is protected and is gone");
 	else if (r < 0)
 		checking_is_unknown(c, watch, r);
+	else if (is_open && checking_has_changed(watch, st) && !is_carried_over(c, watch))
+		check_replaced(c, watch);
 	else if (checking_has_changed(watch, st) && !is_carried_over(c, watch))
 		checking_add(c, watch, watch->below, "is protected and was changed, by the host or by the command");
 }

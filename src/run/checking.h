@@ -46,6 +46,13 @@ struct check_violation *checking_add(struct checking *c, const struct survey_wat
 /* The same, and moves it away unless the policy only asks for a report. After a look-up of `below`. */
 void checking_remove(struct checking *c, const struct survey_watch *watch, const char *below, const char *what);
 
+/* ---- check_open.c: what no mount has held ---- */
+
+/* What stands at the name is not what it was: takes it away, and puts git's configuration back. After a look-up. */
+void check_replaced(struct checking *c, const struct survey_watch *watch);
+/* What a protected directory holds. True where something in it is the command's. */
+bool check_inside(struct checking *c, const struct survey_watch *watch);
+
 /* ---- check_rows.c; r: of the look-up ---- */
 
 void check_names(struct checking *c, const struct survey_watch *watch, int r, const struct stat *st);

@@ -131,14 +131,30 @@ refute_temp() { [[ $(cat "$WORK/temp") == /tmp/pinfold-?????? ]] && [ ! -e "$(ca
 	new_repo
 	git config remote.origin.url "$SCRATCH/nowhere"
 	run alone -- sh -c 'printf "#!/bin/sh\n" > .git/hooks/pre-commit; chmod +x .git/hooks/pre-commit'
-	assert_output_has "'.git/hooks' is protected and was changed"
-	rm .git/hooks/pre-commit
+	assert_output_has "'.git/hooks/pre-commit' is protected and was changed"
+	refute_exists .git/hooks/pre-commit
+	# one that was there, overwritten in place, with its old times
+	echo old >.git/hooks/post-merge && touch -d 2001-01-01 .git/hooks/post-merge
+	run alone -- sh -c 'echo evil > .git/hooks/post-merge; touch -d 2001-01-01 .git/hooks/post-merge'
+	assert_output_has .git/hooks/post-merge
+	refute_exists .git/hooks/post-merge
 	run --separate-stderr alone -- git config branch.main.remote origin
 	assert_status 0
 	assert_equal "$stderr" ''
 	assert_equal "$(git config branch.main.remote)" origin
-	run alone -- git config core.fsmonitor ./evil
-	assert_output_has .git/config
+	run alone -- sh -c 'git config core.fsmonitor ./evil && git config branch.main.merge refs/heads/main && touch .git/config.lock'
+	assert_output_has "'.git/config' is protected and was changed"
+	run git config core.fsmonitor
+	assert_status 1
+	assert_equal "$(git config branch.main.merge)" refs/heads/main
+	run alone -- sh -c 'rm .git/config && mkdir .git/config'
+	assert_equal "$(git config branch.main.remote)" origin
+	# the directory itself exchanged for another one
+	run alone -- sh -c 'mv .git/hooks .git/away && mkdir .git/hooks && echo evil >.git/hooks/pre-commit'
+	refute_exists .git/hooks/pre-commit
+	run alone --on-violation report -- git config core.fsmonitor ./evil
+	assert_equal "$(git config core.fsmonitor)" ./evil
+	git config --unset core.fsmonitor
 	run pen --backend landlock --accept "${ACCEPT/repository,/}" -- true
 	assert_status 125
 	assert_output_has 'repository is weaker here: protected files of the worktree can be changed'
