@@ -60,6 +60,16 @@ int set_config_of(struct pinfold_policy *policy, const struct request *request, 
 	return fd >= 0 ? pinfold_policy_config_fd(policy, fd, err) : pinfold_policy_config_file(policy, config, err);
 }
 
+/* A value that is the command's alone: where the run has no processes of its own it would find it in ours, and anybody
+ * else who lists processes anywhere (F175). */
+static void forget_value(const struct setting *setting)
+{
+	char *value = strcmp(setting->name, "env") == 0 ? strchr((char *)(uintptr_t)setting->text, '=') : NULL;
+
+	if (value)
+		memset(value + 1, 0, strlen(value + 1));
+}
+
 int session_open(struct session *session, const struct request *request, struct pinfold_error *err)
 {
 	int r;
@@ -72,6 +82,8 @@ int session_open(struct session *session, const struct request *request, struct 
 		r = set_config_of(session->policy, request, err);
 	for (size_t i = 0; r == 0 && i < request->setting_count; i++)
 		r = pinfold_policy_set(session->policy, request->settings[i].name, request->settings[i].text, err);
+	for (size_t i = 0; i < request->setting_count; i++)
+		forget_value(&request->settings[i]);
 	return r == 0 ? pinfold_policy_load(session->policy, NULL, err) : r;
 }
 

@@ -175,9 +175,11 @@ static void judge_privileges(struct judging *j)
 	held_by(j, "no capabilities");
 	if (has_filter(j, STATE_WEAKER))
 		held_by(j, "seccomp");
-	if (j->plan->ids == IDS_ROOT)
-		open_part(j, STATE_WEAKER,
-			  "the command is root, without capabilities: it reads what only root may");
+	if (j->plan->ids != IDS_ROOT)
+		return;
+	open_part(j, STATE_WEAKER, "the command is root, without capabilities: it reads what only root may");
+	if (j->plan->survey.worktree_node.uid != 0)
+		note(j, "the worktree is another user's: root without capabilities changes there what everybody may");
 }
 
 static void judge_cleanup(struct judging *j)
