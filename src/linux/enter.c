@@ -32,11 +32,11 @@ void report_status(int fd, enum report_kind kind, int status)
 	fd_write_all(fd, &report, sizeof(report));
 }
 
-/* What a failure disproves. A limit of the caller's or a moment without memory says nothing about the machine: taken
- * for a fact, `ulimit -n` would make the user accept a run without the guarantee. */
+/* What a failure disproves. A limit of the caller's, a moment without memory, a file that was replaced just now say
+ * nothing about the machine: taken for a fact, `ulimit -n` would make the user accept a run without the guarantee. */
 int enter_fact_of(int fact, const struct pinfold_error *err)
 {
-	static const int shortages[] = { EMFILE, ENFILE, ENOMEM, EAGAIN };
+	static const int shortages[] = { EMFILE, ENFILE, ENOMEM, EAGAIN, ESTALE };
 
 	for (size_t i = 0; i < sizeof(shortages) / sizeof(shortages[0]); i++)
 		if (err->errnum == shortages[i])

@@ -147,6 +147,9 @@ int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *er
 int clone_source(const struct plan_source *source); /* mounts.c: a detached mount, or -1 and errno */
 int mounts_open_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err);
+/* While the host replaces a file nothing can be mounted at its place: the kernel marks it before the new file has the
+ * name. Waits before the next of so many tries, 50 µs and each time twice as long; false when they are used up. */
+bool mounts_wait(int *tried, int tries);                                             /* mounts.c */
 int handover_send(struct enter *enter, struct pinfold_error *err);                   /* handover.c */
 int net_loopback_up(struct pinfold_error *err);                                      /* net.c */
 /* Listens at this port of 127.0.0.1 or ::1, without blocking: the descriptor or -errno. */

@@ -17,11 +17,14 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "base/fd.h"
 #include "linux/enter.h"
 #include "linux/sys.h"
+
+enum { ATTACH_TRIES = 11 }; /* a tenth of a second */
 
 static bool is_gone(int error)
 {
@@ -180,9 +183,20 @@ static int op_whiteout(struct enter *enter, const struct plan_op *op)
 	return mknodat(enter->private_fd, op->path, S_IFCHR, makedev(0, 0)) < 0 ? -errno : 0;
 }
 
+bool mounts_wait(int *tried, int tries)
+{
+	const struct timespec pause = { .tv_nsec = 50000L << *tried };
+
+	if (*tried >= tries)
+		return false;
+	nanosleep(&pause, NULL);
+	++*tried;
+	return true;
+}
+
 /* What is bound has been compared; what it is bound over need not be the same thing, but no link may lead there. A link
  * itself can be bound over: that keeps it from being turned round. */
-static int attach(const struct enter *enter, int fd, const struct plan_op *op)
+static int attach_once(const struct enter *enter, int fd, const struct plan_op *op)
 {
 	FD_CLEANUP int place =
 		sys_open_place(op->is_private ? enter->private_fd : AT_FDCWD, op->path, O_PATH | O_NOFOLLOW);
@@ -190,6 +204,16 @@ static int attach(const struct enter *enter, int fd, const struct plan_op *op)
 	if (place < 0)
 		return -errno;
 	return sys_move_mount(fd, place, "") < 0 ? -errno : 0;
+}
+
+/* The host's git may write its configuration in this very moment. Where nothing may be there, it is not waited for. */
+static int attach(const struct enter *enter, int fd, const struct plan_op *op)
+{
+	int r = attach_once(enter, fd, op);
+
+	for (int tried = 0; r == -ENOENT && !op->is_optional && mounts_wait(&tried, ATTACH_TRIES);)
+		r = attach_once(enter, fd, op);
+	return r;
 }
 
 static int op_bind(struct enter *enter, const struct plan_op *op)

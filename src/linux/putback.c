@@ -6,15 +6,14 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 
 #include "base/err.h"
 #include "base/fd.h"
 #include "linux/sys.h"
 
-/* The kernel takes the mount away a moment before the new file has the name: until then nothing can be mounted there.
- * Some microseconds, seldom more. And the host goes on meanwhile: what was opened may be no place any more. */
-enum { TRIES = 20, PAUSE_NS = 50 * 1000 };
+/* The host goes on meanwhile: what was opened may be no place for a mount any more, or not yet. Two milliseconds, since
+ * the supervisor waits; it looks again, after growing pauses of its own. */
+enum { COVER_TRIES = 5 };
 
 /* ---- in the pen ---- */
 
@@ -101,13 +100,10 @@ static bool is_lost(const struct pinfold_plan *plan, size_t i, bool was_lost)
 
 static int cover_patiently(const struct pinfold_plan *plan, const struct plan_op *op, int private_fd)
 {
-	const struct timespec pause = { .tv_nsec = PAUSE_NS };
 	int r = cover(plan, op, private_fd);
 
-	for (int i = 0; r < 0 && i < TRIES; i++) {
-		nanosleep(&pause, NULL);
+	for (int tried = 0; r < 0 && mounts_wait(&tried, COVER_TRIES);)
 		r = cover(plan, op, private_fd);
-	}
 	return r;
 }
 

@@ -216,6 +216,10 @@ static int lay_bind(struct covers *covers, const struct cover *cover, const stru
 	/* what only covers a part of a grant is mapped as that is, whoever owns it */
 	if (cover->kind == COVER_PROTECT || !cover->node)
 		opened->idmap = outer->idmap;
+	/* Whatever lies there by then is bound over itself: the host may replace it while we set up, as its git does
+	 * with HEAD and index of a linked worktree's main checkout. */
+	if (cover->kind == COVER_PROTECT)
+		opened->dev = opened->ino = 0;
 	opened->is_recursive = cover->is_directory && cover->kind != COVER_CACHE;
 	opened->is_place = strcmp(cover->from, cover->path) == 0;
 	if (!outer || outer->sight < SIGHT_READ)

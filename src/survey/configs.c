@@ -29,9 +29,9 @@ static bool is_the_owners(const struct survey_node *node, const struct survey_no
 	return node->uid == directory->uid || (node->mode & S_IROTH);
 }
 
-/* The text; NULL with *ret_why where there is none to copy. */
-static const char *read_text(struct arena *arena, const char *path, const struct survey_node *node,
-			     const char **ret_why)
+/* The text, with what it was read from: the host's git may have replaced it since it was looked at. NULL with *ret_why
+ * where there is none to copy. */
+static const char *read_text(struct arena *arena, const char *path, struct survey_node *node, const char **ret_why)
 {
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_GIT_CONFIG_BYTES);
 	FD_CLEANUP int fd = fd_open_regular(AT_FDCWD, path);
@@ -41,9 +41,7 @@ static const char *read_text(struct arena *arena, const char *path, const struct
 	*ret_why = "it cannot be read";
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return NULL;
-	*ret_why = "it was replaced just now";
-	if (st.st_ino != node->ino || st.st_dev != node->dev)
-		return NULL;
+	look_node(&st, node);
 	r = buf_read_fd(&text, fd);
 	*ret_why = r == -E2BIG ? "it is too large" : "it cannot be read";
 	if (r < 0)
@@ -66,6 +64,8 @@ static int add_config(struct taking *take, const struct survey_protected *protec
 	if (look_at(parent, &config.directory) < 0 || !is_the_owners(&config.node, &config.directory))
 		return 0;
 	config.text = read_text(take->arena, config.path, &config.node, &why);
+	if (!is_the_owners(&config.node, &config.directory))
+		return 0;
 	if (!config.text && why)
 		return take_note(take, "'%s' is read-only, and git commands that write to it fail: %s", config.path,
 				 why);
