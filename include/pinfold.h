@@ -321,6 +321,13 @@ PINFOLD_PUBLIC const char *pinfold_plan_backend(const struct pinfold_plan *plan)
 /* Warning number `index` of the plan (a path that was skipped, and why), counted from 0; NULL beyond the last. */
 PINFOLD_PUBLIC const char *pinfold_plan_warning(const struct pinfold_plan *plan, size_t index);
 
+/*
+ * What the command's user should know before it starts, a line each, without newline: protected files that git tracks,
+ * where the words of the command have git change files. None with is_preview. NULL beyond the last. Belongs to the
+ * plan.
+ */
+PINFOLD_PUBLIC const char *pinfold_plan_notice(const struct pinfold_plan *plan, size_t index);
+
 /* The whole plan, guarantees first. *ret is freed with free(). Errors: -ENOMEM, -E2BIG (PINFOLD_INTERNAL). */
 PINFOLD_PUBLIC int pinfold_plan_print(const struct pinfold_plan *plan, enum pinfold_format format, char **ret,
 				      struct pinfold_error *err);
@@ -469,7 +476,8 @@ PINFOLD_PUBLIC const struct pinfold_error *pinfold_outcome_error(const struct pi
 
 /*
  * What the command's user should know of what became of its work, a line each, not terminated: changes of git's
- * configuration that were not kept. The record has them as warnings. NULL behind the last. Belongs to the outcome.
+ * configuration that were not kept, protected files that git could not update. The record has them as warnings. NULL
+ * behind the last. Belongs to the outcome.
  */
 PINFOLD_PUBLIC const char *pinfold_outcome_notice(const struct pinfold_outcome *outcome, size_t index);
 

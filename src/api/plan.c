@@ -14,6 +14,7 @@
 #include "host/cause.h"
 #include "linux/confined.h"
 #include "report/report.h"
+#include "survey/tracked.h"
 
 int api_give(struct buf *out, int r, char **ret, struct pinfold_error *err)
 {
@@ -108,6 +109,8 @@ int pinfold_plan_new(struct pinfold_plan **ret, const struct pinfold_policy *pol
 		return err_oom(err);
 	r = survey_take(&plan->survey, policy, environ, !is_preview, err);
 	plan->has_survey = true;
+	if (r == 0 && !is_preview && survey_take_tracked(&plan->survey, policy, argv) < 0)
+		r = err_oom(err);
 	if (r == 0)
 		r = plan_build(plan, policy, host, argv, err);
 	if (r < 0)
@@ -157,6 +160,11 @@ const char *pinfold_plan_backend(const struct pinfold_plan *plan)
 const char *pinfold_plan_warning(const struct pinfold_plan *plan, size_t index)
 {
 	return index < plan->warnings.n ? plan->warnings.v[index] : NULL;
+}
+
+const char *pinfold_plan_notice(const struct pinfold_plan *plan, size_t index)
+{
+	return index < plan->survey.notices.n ? plan->survey.notices.v[index] : NULL;
 }
 
 int pinfold_plan_print(const struct pinfold_plan *plan, enum pinfold_format format, char **ret,

@@ -12,7 +12,8 @@ enum {
 	STAT = 40,         /* of an entry, before its object's id */
 	MODE_AT = 24,
 	MODE_TYPE = 0170000, MODE_LINK = 0160000, MODE_TREE = 0040000,
-	FLAG_EXTENDED = 0x4000, FLAG_NAME = 0x0fff,
+	FLAG_EXTENDED = 0x4000, FLAG_STAGE = 0x3000, FLAG_NAME = 0x0fff,
+	MORE_SKIP = 0x4000, /* of the extended flags: outside of the sparse checkout */
 	NAME_MOST = 65536,
 };
 
@@ -88,16 +89,79 @@ static int read_name(struct reader *r, unsigned flags, size_t shared)
 	return 0;
 }
 
+/* ---- files that are asked for ---- */
+
+static bool is_wanted(const struct reader *r)
+{
+	const struct strv *wanted = r->out->wanted;
+
+	for (size_t i = 0; wanted && i < wanted->n; i++) {
+		const size_t length = strlen(wanted->v[i]);
+
+		if (r->name[0] == wanted->v[i][0] && strncmp(r->name, wanted->v[i], length) == 0 &&
+		    (r->name[length] == '\0' || r->name[length] == '/'))
+			return true;
+	}
+	return false;
+}
+
+/* A block that a table names is read a second time, with the same entries. */
+static bool is_kept(const struct reader *r)
+{
+	for (size_t i = 0; i < r->out->entry_count; i++)
+		if (strcmp(r->out->entries[i].name, r->name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_zero(const unsigned char *p, size_t length)
+{
+	while (length && !p[length - 1])
+		length--;
+	return length == 0;
+}
+
+static int keep_entry(struct reader *r, size_t start, unsigned mode, unsigned flags, unsigned more)
+{
+	const unsigned char *fixed = r->data + start;
+	struct gitindex_entry *all, *entry;
+
+	if (is_kept(r))
+		return 0;
+	if (r->out->entry_count >= LIMIT_GIT_LINKS)
+		return -E2BIG;
+	all = arena_grow(r->arena, r->out->entries, r->out->entry_count, r->out->entry_count + 1, sizeof(*all),
+			 &r->out->entry_cap);
+	if (!all)
+		return -ENOMEM;
+	r->out->entries = all;
+	entry = &all[r->out->entry_count];
+	*entry = (struct gitindex_entry){
+		.name = arena_strdup(r->arena, r->name),
+		.mode = mode,
+		.id_length = r->id,
+		.has_stat = !is_zero(fixed, MODE_AT) || !is_zero(fixed + MODE_AT + 4, STAT - MODE_AT - 4),
+		.is_skipped = (flags & FLAG_STAGE) || (more & MORE_SKIP),
+	};
+	memcpy(entry->id, fixed + STAT, r->id);
+	if (!entry->name)
+		return -ENOMEM;
+	r->out->entry_count++;
+	return 0;
+}
+
 static int read_entry(struct reader *r, bool is_first)
 {
 	size_t start = r->at, fixed = STAT + r->id + 2, strip, shared = 0;
-	unsigned flags, mode;
+	unsigned flags, mode, more = 0;
 	int result;
 
 	if (left(r) < fixed + 2)
 		return -EINVAL;
 	mode = number(r->data + start + MODE_AT) & 0xffff;
 	flags = (unsigned)r->data[start + fixed - 2] << 8 | r->data[start + fixed - 1];
+	if (flags & FLAG_EXTENDED)
+		more = (unsigned)r->data[start + fixed] << 8 | r->data[start + fixed + 1];
 	r->at += fixed + (flags & FLAG_EXTENDED ? 2 : 0);
 	if (r->version == 4) {
 		result = read_varint(r, &strip);
@@ -114,6 +178,8 @@ static int read_entry(struct reader *r, bool is_first)
 		return -EINVAL;
 	if ((mode & MODE_TYPE) == MODE_LINK)
 		return keep(r, &r->out->links, r->name);
+	if ((mode & MODE_TYPE) != MODE_TREE && is_wanted(r))
+		return keep_entry(r, start, mode, flags, more);
 	return (mode & MODE_TYPE) == MODE_TREE ? keep(r, &r->out->sparse, r->name) : 0;
 }
 
@@ -210,12 +276,14 @@ static int read_as(struct reader *r, size_t id)
 static int try_as(struct reader *r, size_t id)
 {
 	const size_t links = r->out->links.n, sparse = r->out->sparse.n, shared = r->out->shared.n;
+	const size_t entries = r->out->entry_count;
 	int result = read_as(r, id);
 
 	if (result == -EINVAL) {
 		r->out->links.n = links;
 		r->out->sparse.n = sparse;
 		r->out->shared.n = shared;
+		r->out->entry_count = entries;
 	}
 	return result;
 }

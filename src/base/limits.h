@@ -19,6 +19,8 @@ enum {
 	LIMIT_GIT_CONFIG_ITEMS = 20000,
 	LIMIT_GIT_COPIES = 32,              /* and how many of them */
 	LIMIT_GIT_INDEX_BYTES = 128 * 1024 * 1024, /* an index of git's that is looked into after a run */
+	LIMIT_GIT_INDEX_BEFORE = 16 * 1024 * 1024, /* one that is read before a command that has git change files */
+	LIMIT_GIT_TRACKED_BYTES = 16 * 1024 * 1024, /* a protected file that is compared with its entry there */
 	LIMIT_GIT_INDEX_STILL = 1024 * 1024, /* and one that has not changed */
 	LIMIT_GIT_LINKS = 4096,             /* submodules in it */
 	LIMIT_GIT_REPOSITORIES = 1024,      /* that a run is followed into afterwards */

@@ -48,9 +48,11 @@ static void say_plan(struct session *session, const struct request *request, str
 {
 	bool is_auto = has_mode(session, "auto") && !request->is_quiet;
 	struct pinfold_guarantee guarantee;
-	const char *warning;
+	const char *warning, *notice;
 
 	*ret_said = (struct said){ 0 };
+	for (size_t i = 0; !request->is_quiet && (notice = pinfold_plan_notice(session->plan, i)); i++)
+		say("%s", notice);
 	if (has_mode(session, "off"))
 		say("warning: the command runs without any confinement (mode off)");
 	for (size_t i = 0; pinfold_plan_guarantee(session->plan, i, &guarantee) == 0; i++) {

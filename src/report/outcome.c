@@ -207,6 +207,19 @@ static int warn_of_marking(struct pinfold_outcome *outcome)
 					   strerror(outcome->result.marking_errno)));
 }
 
+static int add_notices(struct pinfold_outcome *outcome)
+{
+	const struct strv *notices = &outcome->check.notices;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < notices->n; i++) {
+		r = strv_add(&outcome->arena, &outcome->notices, notices->v[i]);
+		if (r == 0)
+			r = strv_add(&outcome->arena, &outcome->warnings, notices->v[i]);
+	}
+	return r;
+}
+
 void outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *plan)
 {
 	struct check_result *check = &outcome->check;
@@ -218,6 +231,8 @@ void outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *p
 		r = add_unguarded(outcome, plan);
 	if (r == 0)
 		r = warn_of_marking(outcome);
+	if (r == 0)
+		r = add_notices(outcome);
 	if (r < 0)
 		check->is_complete = false;
 	if (policy_number(plan->policy, KEY_ON_VIOLATION) == VIOLATION_FAIL)

@@ -458,6 +458,8 @@ int check_after(const struct pinfold_plan *plan, struct arena *arena, struct che
 	}
 	if (!c.error)
 		check_repositories(&c);
+	if (!c.error)
+		check_tracked(&c);
 	if (!c.error && ret->is_tree)
 		check_tree(&c, LIMIT_TREE_MS);
 	checking_leave(&c);

@@ -33,6 +33,7 @@ struct check_result {
 	struct check_violation *violations;
 	size_t count, cap;
 	struct strv warnings;
+	struct strv notices; /* warnings that the command's user is told at once */
 };
 
 /* After the last process of the run is gone. 0 or -ENOMEM; what else fails leaves the check incomplete. */

@@ -62,6 +62,10 @@ void check_report(struct checking *c, const struct survey_watch *watch, int r, c
 
 void check_repositories(struct checking *c);
 
+/* ---- check_tracked.c: protected files that git tracks and could not write ---- */
+
+void check_tracked(struct checking *c);
+
 /* ---- check_tree.c ---- */
 
 /* All that the command could write to, for so long at most. */

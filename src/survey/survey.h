@@ -222,6 +222,9 @@ struct survey {
 	bool needs_passwd_line;     /* the caller is not in /etc/passwd */
 	const char *passwd_copy, *group_copy; /* then: the files with the caller's line added */
 	struct strv environment;    /* the caller's, NAME=VALUE */
+	/* protected files that git tracks, below its top, where the command's words have git change files; and what the
+	 * user should know before the start. Both are not written down */
+	struct strv tracked, notices;
 	struct strv notes;          /* skipped paths and why, for the record's warnings */
 };
 

@@ -2,6 +2,7 @@
 # git in its layouts: what users of other sandboxes could not do, and what could be turned against them.
 # shellcheck shell=bash disable=SC2154
 
+bats_require_minimum_version 1.5.0 # run --separate-stderr
 load ../lib
 
 setup() {
@@ -173,6 +174,114 @@ warned() {
 	allowed 'git commit -q --allow-empty -m more'
 	assert_equal "$(find "$MAIN/.git" -name '*.lock' -o -name 'tmp_*')" ''
 	assert_equal "$(git config user.name)" 'A Tester'
+}
+
+# with_settings : a repository in the worktree with a protected file that differs between main and other, and that is
+# gone in gone. The line that is said before the start is in BEFORE.
+with_settings() {
+	new_repo "$WORK"
+	mkdir .vscode sub && echo one >.vscode/settings.json && echo one >sub/file
+	git add . && git commit -q -m settings
+	git switch -q -c other && echo two >.vscode/settings.json && echo two >sub/file && git commit -q -a -m two
+	git switch -q -c gone main && git rm -q .vscode/settings.json && git commit -q -m gone
+	git switch -q main
+	BEFORE="pinfold: '.vscode/settings.json' is protected, and git tracks it"
+}
+
+# says_half COMMAND... : it ends as git says, and its last line is what git could not do; the command in it, which mends
+# it, is in MEND.
+says_half() {
+	run --separate-stderr "$PINFOLD" run --record "$SCRATCH/record" "$@"
+	assert_status 0
+	MEND=$(sed -n "\$s/^pinfold: git could not .*: outside, '\(.*\)' does$/\1/p" <<<"$stderr")
+	[ -n "$MEND" ] || fail "not said: $stderr"
+	[[ $(cat "$SCRATCH/record") == *'"git could not '* ]] || fail "not in the record"
+}
+
+@test "F012 a switch that git leaves half done is told before and after, with what mends it" {
+	with_settings
+	says_half -- git switch -q other
+	[[ ${stderr_lines[0]} == "$BEFORE"* ]] || fail "not told before: $stderr"
+	# The control: git itself has noticed nothing, and would stumble over it.
+	assert_equal "$(git status --porcelain)" ' M .vscode/settings.json'
+	run git switch -q main
+	[ "$status" -ne 0 ] || fail "git goes on by itself"
+	eval "$MEND"
+	assert_equal "$(git status --porcelain)" ''
+	assert_content .vscode/settings.json two
+	git switch -q main
+	assert_content .vscode/settings.json one
+}
+
+@test "F012 also from a script, from below the top, and for a checkout that detaches" {
+	with_settings
+	echo 'git switch -q other' >"$SCRATCH/script"
+	cp "$SCRATCH/script" script && cd sub
+	says_half -- sh ../script
+	[ "${#stderr_lines[@]}" -eq 2 ] || fail "more than git's error and the line after: $stderr"
+	eval "$MEND" && cd .. && rm script
+	assert_equal "$(git status --porcelain)" ''
+	git switch -q main
+	says_half -- git checkout -q --detach other
+	eval "$MEND"
+	assert_equal "$(git status --porcelain)" ''
+	assert_content .vscode/settings.json two
+}
+
+@test "F012 a pull, a merge and a reset that meet a protected file fail by themselves, told before" {
+	with_settings
+	local words before
+	before=$(git rev-parse HEAD)
+	for words in 'pull -q --no-rebase . other' 'merge -q other' 'reset -q --hard other'; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr pen -- git $words
+		[ "$status" -ne 0 ] || fail "git $words says that all is well"
+		[[ ${stderr_lines[0]} == "$BEFORE"* && $stderr != *'git could not'* ]] || fail "$stderr"
+		assert_equal "$(git rev-parse HEAD)" "$before"
+		git reset -q --hard
+	done
+}
+
+@test "F012 a protected file that the new commit does not have" {
+	with_settings
+	says_half -- git switch -q gone
+	assert_equal "$(git status --porcelain)" '?? .vscode/'
+	eval "$MEND"
+	assert_equal "$(git status --porcelain)" ''
+}
+
+@test "F012 in a linked worktree, and with names that a shell would read" {
+	with_settings
+	git worktree add -q "$WORK/it's linked" other && cd "$WORK/it's linked"
+	says_half -- git switch -q --detach main
+	eval "$MEND"
+	assert_equal "$(git status --porcelain)" ''
+}
+
+@test "F012 nothing is said where git has done all, and of what the user has changed" {
+	with_settings
+	git switch -q -c same && echo two >sub/file && git commit -q -a -m same && git switch -q main
+	run --separate-stderr pen -- git switch -q same
+	assert_status 0
+	[[ ${#stderr_lines[@]} -eq 1 && $stderr == "$BEFORE"* ]] || fail "$stderr"
+	run --separate-stderr pen --quiet -- git switch -q main
+	assert_equal "$stderr" ''
+	# A change of the user's own is no work of git's.
+	echo own >.vscode/settings.json
+	run --separate-stderr pen -- sh -c 'echo more >sub/file && git add sub && git commit -q -m more'
+	assert_equal "$status $stderr" '0 '
+	git restore .vscode
+	# Words alone do not make a line: what is not tracked, other words, another policy.
+	for words in 'git status' 'git log --oneline' 'echo github switch' 'echo switch'; do
+		run --separate-stderr pen -- sh -c "$words"
+		assert_equal "$stderr" ''
+	done
+	run --separate-stderr pen --write .vscode/ -- git switch -q other
+	assert_equal "$status $stderr" '0 '
+	assert_equal "$(git status --porcelain)" ''
+	git switch -q main && git rm -q -r --cached .vscode && git commit -q -m untracked
+	run --separate-stderr pen -- git switch -q -c new
+	assert_equal "$status $stderr" '0 '
 }
 
 @test "F013 what cannot be undone: .git can be emptied but for what decides over git" {

@@ -20,7 +20,9 @@ static void check(const struct strv *list)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct gitindex found = { 0 };
+	char *names[] = { (char[]){ "a" }, (char[]){ ".vscode" } };
+	const struct strv wanted = { names, 2, 2 };
+	struct gitindex found = { .wanted = &wanted };
 	struct arena arena = { 0 };
 	int r = gitindex_read(&arena, data, size, &found);
 
@@ -28,6 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check(&found.links);
 		check(&found.sparse);
 		check(&found.shared);
+		for (size_t i = 0; i < found.entry_count; i++)
+			if (strlen(found.entries[i].name) > 65536 || found.entries[i].id_length > GITINDEX_ID)
+				abort();
 	}
 	arena_free(&arena);
 	return 0;

@@ -278,6 +278,45 @@ static void test_too_many(void **state)
 	assert_int_equal(look(), -E2BIG);
 }
 
+/* Of a directory all that is in it, and nothing that only begins alike; whether git has seen the file; stages. */
+static void test_files_that_are_asked_for(void **state)
+{
+	char *names[] = { (char[]){ ".vscode" }, (char[]){ "a" } };
+	const struct strv wanted = { names, 2, 2 };
+
+	(void)state;
+	for (size_t id = 20; id <= 32; id += 12) {
+		size_t written;
+
+		start(2, 5);
+		written = bytes.len;
+		add_entry(0100644, id, ".vscode/settings.json");
+		bytes.data[written + 11] = 1; /* a change time */
+		memset(bytes.data + written + 40, 7, id);
+		add_entry(0100644, id, ".vscodes/x");
+		add_entry(0120000, id, "a");
+		written = bytes.len;
+		add_entry(0100644, id, "a/conflict");
+		bytes.data[written + 40 + id] |= 0x20; /* of one of the sides */
+		add_entry(0100644, id, "ab");
+		add_zeroes(id);
+		found = (struct gitindex){ .wanted = &wanted };
+		assert_int_equal(gitindex_read(&arena, bytes.data, bytes.len, &found), 0);
+		assert_int_equal(found.entry_count, 3);
+		assert_string_equal(found.entries[0].name, ".vscode/settings.json");
+		assert_int_equal(found.entries[0].id_length, id);
+		assert_int_equal(found.entries[0].id[id - 1], 7);
+		assert_true(found.entries[0].has_stat && !found.entries[0].is_skipped);
+		assert_string_equal(found.entries[1].name, "a");
+		assert_int_equal(found.entries[1].mode, 0120000);
+		assert_true(!found.entries[1].has_stat && !found.entries[1].is_skipped);
+		assert_string_equal(found.entries[2].name, "a/conflict");
+		assert_true(found.entries[2].is_skipped);
+	}
+	assert_int_equal(look(), 0); /* nobody asks */
+	assert_int_equal(found.entry_count, 0);
+}
+
 #define INDEX_TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
 int main(void)
@@ -286,6 +325,7 @@ int main(void)
 		INDEX_TEST(test_files_and_links), INDEX_TEST(test_odd_modes),	     INDEX_TEST(test_shortened_names),
 		INDEX_TEST(test_long_names),	  INDEX_TEST(test_split_and_sparse), INDEX_TEST(test_blocks),
 		INDEX_TEST(test_not_an_index),	  INDEX_TEST(test_every_cut),	     INDEX_TEST(test_too_many),
+		INDEX_TEST(test_files_that_are_asked_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
