@@ -27,6 +27,7 @@ WORD_KINDS = {"word", "ending", "hint", "identifier", "address", "dsn"}
 EVIDENCE = {  # word: (enum table_evidence, has an argument, has words, names a path)
     "pen": ("EVIDENCE_PEN", False, True, False),
     "offline": ("EVIDENCE_OFFLINE", False, True, False),
+    "loopback": ("EVIDENCE_LOOPBACK", False, True, False),
     "git": ("EVIDENCE_GIT", False, True, False),
     "removed": ("EVIDENCE_REMOVED", True, True, False),
     "socket": ("EVIDENCE_SOCKET", True, True, False),

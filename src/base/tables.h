@@ -123,6 +123,7 @@ enum { TABLE_HINTS = 22 }; /* compared with the table by what the generator writ
 enum table_evidence {
 	EVIDENCE_PEN,
 	EVIDENCE_OFFLINE,
+	EVIDENCE_LOOPBACK,
 	EVIDENCE_GIT,
 	EVIDENCE_REMOVED,    /* argument: a variable */
 	EVIDENCE_SOCKET,     /* argument: its path */

@@ -173,14 +173,20 @@ int hints_evidence(struct hint_evidence *evidence, const struct pinfold_plan *pl
 {
 	struct collecting c = { .evidence = evidence, .plan = plan, .arena = arena };
 	const struct survey *survey = &plan->survey;
+	const bool has_mounts = plan->backend == BACKEND_OWN_NAMESPACES;
 	bool has_limits = plan->guarantee[GUARANTEE_LIMITS].state == STATE_HELD ||
 			  plan->guarantee[GUARANTEE_LIMITS].state == STATE_WEAKER;
 
 	if (plan->backend == BACKEND_NONE || !plan->has_survey)
 		return 0;
 	evidence->holds[EVIDENCE_PEN] = true;
+	evidence->holds[EVIDENCE_HIDDEN] = true;
 	evidence->holds[EVIDENCE_OFFLINE] = plan->offline;
-	evidence->holds[EVIDENCE_GIT] = survey->git.directory && policy_number(plan->policy, KEY_GIT) != GIT_OPEN;
+	evidence->holds[EVIDENCE_LOOPBACK] = plan->offline && has_mounts;
+	evidence->holds[EVIDENCE_GIT] = has_mounts && survey->git.directory &&
+					policy_number(plan->policy, KEY_GIT) != GIT_OPEN;
+	for (int i = EVIDENCE_PROTECTED; i <= EVIDENCE_OUTSIDE; i++)
+		evidence->holds[i] = has_mounts;
 	evidence->holds[EVIDENCE_TEMP] = has_limits && plan->limits.tmp_size != POLICY_NONE;
 	evidence->holds[EVIDENCE_PROCESSES] = has_limits && plan->limits.processes != POLICY_NONE;
 	evidence->holds[EVIDENCE_MEMORY] = has_limits && plan->limits.memory != POLICY_NONE;

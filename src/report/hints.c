@@ -124,7 +124,7 @@ static size_t quote_length(const char *p)
 static const char *closing(const char *quote, size_t length)
 {
 	if (length == 1)
-		return strchr(quote + 1, *quote == '`' ? '`' : *quote);
+		return strchr(quote + 1, *quote);
 	return strstr(quote + length, quote[2] == '\x98' ? "\u2019" : "\u201d");
 }
 
@@ -273,7 +273,7 @@ static bool holds(const struct pinfold_outcome *outcome, size_t row, const char 
 		*ret_path = evidence->secrets ? evidence->secrets[row] : NULL;
 		return *ret_path != NULL;
 	default:
-		return is_of_path(words->evidence) ? evidence->place_count > 0 : evidence->holds[words->evidence];
+		return evidence->holds[words->evidence];
 	}
 }
 

@@ -36,7 +36,7 @@ struct hint_place {
 };
 
 struct hint_evidence {
-	bool holds[EVIDENCE_COUNT]; /* those that are of the whole run, and need no path and no argument */
+	bool holds[EVIDENCE_COUNT]; /* of the whole run; of paths: such an error would be the pen's */
 	struct strv sockets;        /* of those in the table: there, and closed */
 	const char **secrets;       /* for each row of the words: the hidden path that it names, or NULL */
 	struct hint_place *places;

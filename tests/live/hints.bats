@@ -58,7 +58,7 @@ no_hint() {
 	needs python3
 	listener inet
 	allowed "$(connects "$PORT")"
-	hints "$(connects "$PORT")" 'localhost is the run' 'by the same command' --offline
+	hints "$(connects "$PORT")" '--reach PORT' 'by the same command' --offline
 }
 
 @test "hints: a hidden path" {
@@ -73,8 +73,8 @@ no_hint() {
 
 @test "hints: a write outside" {
 	mkdir "$SCRATCH/beside"
-	hints 'touch ../beside/x' '--write DIR' 'only the worktree and the temp'
-	hints 'python3 -c "open(\"/etc/pinfold-test\", \"w\")"' '--write DIR' 'only the worktree and the temp'
+	hints 'touch ../beside/x' '--write DIR' 'pinfold explain'
+	hints 'python3 -c "open(\"/etc/pinfold-test\", \"w\")"' '--write DIR' 'pinfold explain'
 	no_hint 'touch ../beside/x' --write "$SCRATCH/beside"
 	no_hint 'touch ./none/x'
 }
@@ -273,6 +273,26 @@ no_hint() {
 	assert_status 3
 	assert_equal "$output" x
 	((SECONDS - before < 20)) || fail "$((SECONDS - before)) seconds"
+}
+
+# Beyond the run's end only who was handed the stream to the outside still has it.
+@test "hints: a process outside that was given the stream holds nothing up" {
+	needs python3
+	run python3 - "$PINFOLD" "$WORK" <<-'END'
+		import os, socket, subprocess, sys
+		os.chdir(sys.argv[2])
+		listening = socket.socket(socket.AF_UNIX)
+		listening.bind("outside")
+		os.chmod("outside", 0o777)
+		listening.listen()
+		give = "import socket as s; c = s.socket(s.AF_UNIX); c.connect('outside'); s.send_fds(c, [b'x'], [2])"
+		run = subprocess.Popen([sys.argv[1], "run", "--hints", "human", "--", "sh", "-c",
+			"python3 -c \"" + give + "\" && echo given >&2; exit 3"], stderr=subprocess.PIPE)
+		connection, _ = listening.accept()
+		_, held, _, _ = socket.recv_fds(connection, 1, 1)
+		print(len(held), run.wait(20), run.stderr.read())
+	END
+	assert_equal "$output" "1 3 b'given\\n'"
 }
 
 @test "hints: what a command says when it is ended arrives" {

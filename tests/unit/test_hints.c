@@ -86,7 +86,8 @@ static struct pinfold_outcome *run_of(struct world *world, const char *words)
 	world->policy.value[KEY_READ_ONLY].number = has_word(words, "read-only");
 	plan->policy = &world->policy;
 	plan->host = &world->host;
-	plan->backend = has_word(words, "bare") ? BACKEND_NONE : BACKEND_OWN_NAMESPACES;
+	plan->backend = has_word(words, "bare") ? BACKEND_NONE :
+			has_word(words, "landlock") ? BACKEND_ONLY_LANDLOCK : BACKEND_OWN_NAMESPACES;
 	plan->offline = plan->backend != BACKEND_NONE && has_word(words, "offline");
 	plan->limits = (struct plan_limits){ POLICY_NONE, limit, limit, limit };
 	plan->guarantee[GUARANTEE_LIMITS].state = has_word(words, "limits") ? STATE_HELD : STATE_NOT_ASKED;
