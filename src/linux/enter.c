@@ -93,11 +93,12 @@ int enter_prepare(struct enter *enter, const struct pinfold_plan *plan, struct p
 		.stdio = {0, 1, 2},
 		.report_fd = -1,
 		.control_fd = -1,
+		.outer_fds = {-1, -1},
 		.terminal_fd = -1,
 		.private_fd = -1,
 		.handover_fd = -1,
 		.watch_fd = -1,
-		.relay_fd = { -1, -1 },
+		.relay_fd = {-1, -1},
 		.landlock_fd = -1,
 		.started_fd = -1,
 		.clones = plan->scratch,
@@ -174,9 +175,12 @@ const char enter_init_name[] = "pinfold-init";
 
 const char enter_reaper_name[] = "pinfold-reaper";
 
-/* Our own command line: the pen's init keeps none of it. */
-void enter_wipe_arguments(const struct enter *enter, const char *name)
+/* The pen's init keeps nothing of our own command line, and no end of the pipes that is the supervisor's: with one of
+ * them it would wait for itself, and outlive a supervisor that is killed. */
+void enter_begin(struct enter *enter, const char *name)
 {
+	for (int i = 0; i < 2; i++)
+		fd_close(&enter->outer_fds[i]);
 	if (enter->argument_start)
 		memset(enter->argument_start, 0, (size_t)(enter->argument_end - enter->argument_start));
 	prctl(PR_SET_NAME, name);
@@ -309,7 +313,7 @@ static _Noreturn void be_init(struct enter *enter)
 	struct pinfold_error err = { 0 };
 	int fact = -1;
 
-	enter_wipe_arguments(enter, enter_init_name);
+	enter_begin(enter, enter_init_name);
 	if (set_up(enter, &fact, &err) < 0 || init_prepare(enter, &err) < 0) {
 		report_error(enter->report_fd, enter_fact_of(fact, &err), &err);
 		_exit(INIT_NEVER_STARTED);

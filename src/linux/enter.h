@@ -82,6 +82,7 @@ struct enter {
 	int stdio[3];           /* what becomes 0, 1, 2 of the command */
 	int report_fd;          /* write end */
 	int control_fd;         /* read end */
+	int outer_fds[2];       /* the supervisor's ends of the two, which nobody inside may hold open */
 	int terminal_fd;        /* the controlling terminal, where it is or may be handed over; else -1 */
 	enum job_control job;
 	sigset_t command_mask;  /* the signal mask that the caller had */
@@ -123,7 +124,7 @@ extern const char enter_reaper_name[]; /* and the reaper */
 int enter_fact_of(int fact, const struct pinfold_error *err); /* what a failure disproves, or -1 */
 /* Can a process be cloned with these flags? Asked after a failure, to tell what it was about. */
 bool enter_can_clone(unsigned long flags);
-void enter_wipe_arguments(const struct enter *enter, const char *name);
+void enter_begin(struct enter *enter, const char *name); /* first of all */
 int enter_directory(const struct pinfold_plan *plan, struct pinfold_error *err);
 void enter_leave_keyring(void);
 int enter_filter(const struct pinfold_plan *plan, int *fact, struct pinfold_error *err);

@@ -112,7 +112,7 @@ void reaper_end(const struct enter *enter)
 		while (waitpid(-1, NULL, WNOHANG | __WALL) > 0)
 			;
 		/* in a scope all that are left are dying: to wait is no risk */
-		if (waitpid(-1, NULL, __WALL | (enter->has_scope ? 0 : WNOHANG)) < 0 && errno == ECHILD)
+		if (waitpid(-1, NULL, __WALL | (enter->has_scope ? 0 : WNOHANG)) < 0 && errno != EINTR)
 			break;
 		if (!enter->has_scope)
 			nanosleep(&pause, NULL);
@@ -236,7 +236,7 @@ static _Noreturn void be_reaper(struct enter *enter)
 	int fact = -1, r;
 
 	enter->is_reaper = true;
-	enter_wipe_arguments(enter, enter_reaper_name);
+	enter_begin(enter, enter_reaper_name);
 	r = set_up(enter, &fact, &err);
 	if (r == 0 && (r = start_command(enter, &err)) < 0 && enter->plan->makes_temp)
 		temporary_remove(enter->plan);

@@ -318,11 +318,11 @@ static int make_pipes(struct supervision *s, struct pinfold_error *err)
 
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return err_sys(err, PINFOLD_INTERNAL, errno, "make", "a pipe");
-	s->report_fd = report[0];
+	s->report_fd = s->enter.outer_fds[0] = report[0];
 	s->enter.report_fd = report[1];
 	if (pipe2(control, O_CLOEXEC) < 0)
 		return err_sys(err, PINFOLD_INTERNAL, errno, "make", "a pipe");
-	s->control_fd = control[1];
+	s->control_fd = s->enter.outer_fds[1] = control[1];
 	s->enter.control_fd = control[0];
 	return 0;
 }
