@@ -42,7 +42,7 @@ static int locate(struct taking *take, const char *dir, const char *below, const
 		if (*found.rest) /* behind a link that leads nowhere */
 			return 0;
 	}
-	r = path_resolve(take->arena, path, &resolved, NULL);
+	r = look_resolve(take, path, &resolved, NULL);
 	if (r == 0)
 		*ret = resolved;
 	return r == -ENOMEM ? err_oom(take->err) : 0;

@@ -39,7 +39,7 @@ static int add_closed(struct taking *take, const char *path)
 			return err_oom(take->err);
 		if (is_own(survey, dir) || strv_has(&survey->closed, dir))
 			return 0;
-		if (look_at(dir, &node) < 0 || (node.mode & S_IXOTH))
+		if (look_at(take, dir, &node) < 0 || (node.mode & S_IXOTH))
 			continue;
 		return strv_add_owned(take->arena, &survey->closed, dir) < 0 ? err_oom(take->err) : 0;
 	}

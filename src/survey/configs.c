@@ -61,7 +61,7 @@ static int add_config(struct taking *take, const struct survey_protected *protec
 
 	if (!parent)
 		return err_oom(take->err);
-	if (look_at(parent, &config.directory) < 0 || !is_the_owners(&config.node, &config.directory))
+	if (look_at(take, parent, &config.directory) < 0 || !is_the_owners(&config.node, &config.directory))
 		return 0;
 	config.text = read_text(take->arena, config.path, &config.node, &why);
 	if (!is_the_owners(&config.node, &config.directory))
@@ -87,7 +87,7 @@ int take_configs(struct taking *take)
 
 	/* The copies are shown below /run, which is private in the pen, where the machine has one. */
 	if (policy_number(take->policy, KEY_GIT) != GIT_COMMIT || policy_number(take->policy, KEY_READ_ONLY) ||
-	    look_at("/run", &node) < 0 || !S_ISDIR(node.mode))
+	    look_at(take, "/run", &node) < 0 || !S_ISDIR(node.mode))
 		return 0;
 	for (size_t i = 0; i < survey->protected_count && r == 0 && survey->config_count < LIMIT_GIT_COPIES; i++)
 		if (is_config(&survey->protected[i]))

@@ -104,7 +104,7 @@ static int type_at(struct taking *take, const char *dir, const char *name, struc
 			return 1;
 		}
 	}
-	r = look_at(found->path, &found->node);
+	r = look_at(take, found->path, &found->node);
 	if (r < 0)
 		return r == -ENOENT || r == -ENOTDIR ? 0 : r;
 	found->type = type_of_mode(found->node.mode);
@@ -120,7 +120,7 @@ static int pass_link(struct taking *take, const char *link, const char **dir, st
 
 	if (strv_add(take->arena, &found->links, link) < 0)
 		return -ENOMEM;
-	r = path_resolve(take->arena, link, &resolved, &is_missing);
+	r = look_resolve(take, link, &resolved, &is_missing);
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0 || is_missing)
@@ -230,7 +230,7 @@ static int find_glob(struct taking *take, const char *dir, const char *below, fi
 		return r < 0 ? r : 0;
 	if (parent.type != DT_LNK)
 		return parent.type == DT_DIR ? each_match(take, parent.path, glob + 1, each, arg) : 0;
-	r = path_resolve(take->arena, parent.path, &resolved, NULL);
+	r = look_resolve(take, parent.path, &resolved, NULL);
 	if (r == -ENOMEM)
 		return err_oom(take->err);
 	return r < 0 ? 0 : each_match(take, resolved, glob + 1, each, arg);
@@ -315,7 +315,7 @@ static int find_elsewhere(struct taking *take, enum table_base base, const char 
 		return -ENOMEM;
 	if (!xdg || (usual && !strcmp(usual, xdg)))
 		return 0;
-	r = path_resolve(take->arena, xdg, &resolved, NULL);
+	r = look_resolve(take, xdg, &resolved, NULL);
 	if (r == 0)
 		*ret = resolved;
 	return r == -ENOMEM ? r : 0;

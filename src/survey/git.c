@@ -41,7 +41,7 @@ static int find_entry(struct taking *take, char **ret_top)
 
 		if (!entry)
 			break;
-		if (look_at(entry, &survey->git.node) == 0) {
+		if (look_at(take, entry, &survey->git.node) == 0) {
 			if (!strcmp(top, survey->worktree) ||
 			    !worktree_refusal(top, survey->who.home, survey->who.account_home)) {
 				survey->git.entry = entry;
@@ -96,7 +96,7 @@ static int follow(struct taking *take)
 	int r;
 
 	if (S_ISLNK(git->node.mode)) {
-		r = path_resolve(take->arena, git->entry, &directory, &is_missing);
+		r = look_resolve(take, git->entry, &directory, &is_missing);
 		if (r == 0 && is_missing)
 			r = -ENOENT;
 	} else if (S_ISREG(git->node.mode)) {
@@ -144,7 +144,7 @@ static int grant(struct taking *take, const char *path)
 
 	if (!path)
 		return err_oom(take->err);
-	if (look_at(path, &node) < 0 || !S_ISDIR(node.mode))
+	if (look_at(take, path, &node) < 0 || !S_ISDIR(node.mode))
 		return 0;
 	return grant_write(take, path, &node, "git");
 }
@@ -156,7 +156,7 @@ static int make_logs(struct taking *take, const char *path)
 
 	if (!path)
 		return err_oom(take->err);
-	if (!take->make || look_at(path, &node) != -ENOENT || look_at(take->survey->git.common, &node) < 0)
+	if (!take->make || look_at(take, path, &node) != -ENOENT || look_at(take, take->survey->git.common, &node) < 0)
 		return 0;
 	if (mkdir(path, node.mode & 0777) == 0 && take->survey->who.uid == 0 &&
 	    lchown(path, node.uid, node.gid) < 0)

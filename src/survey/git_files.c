@@ -25,7 +25,7 @@ bool git_has(struct taking *take, const char *directory, const char *name, mode_
 	const char *path = path_join(take->arena, directory, name);
 	struct survey_node node;
 
-	return path && look_at(path, &node) == 0 && (node.mode & S_IFMT) == type;
+	return path && look_at(take, path, &node) == 0 && (node.mode & S_IFMT) == type;
 }
 
 bool git_is_repository(struct taking *take, const char *directory)
@@ -46,7 +46,7 @@ static int read_text(struct taking *take, const char *path, size_t limit, char *
 		return -ENOMEM;
 	fd = fd_open_regular(AT_FDCWD, path);
 	if (fd < 0)
-		return fd;
+		return look_failed(take, path, -fd);
 	text = malloc(limit + 1);
 	if (!text)
 		return -ENOMEM;
@@ -69,7 +69,7 @@ static int resolve(struct taking *take, const char *base, const char *text, char
 
 	if (!path)
 		return -ENOMEM;
-	r = path_resolve(take->arena, path, &resolved, &is_missing);
+	r = look_resolve(take, path, &resolved, &is_missing);
 	if (r == 0 && is_missing)
 		r = -ENOENT;
 	if (r == 0)

@@ -75,6 +75,8 @@ static bool holds_git_alone(struct taking *take, const char *directory)
 	if (name[0] == '.' && !ends_in_git(name) && take->survey->git.kind != REPOSITORY_SUBMODULE)
 		return false; /* .claude, .vscode */
 	dir = opendir(directory);
+	if (!dir)
+		look_failed(take, directory, errno);
 	while (dir && is_alone && (entry = readdir(dir)))
 		is_alone = n++ < ENTRY_LIMIT && !is_foreign(take, directory, entry);
 	if (dir)

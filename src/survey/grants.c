@@ -51,7 +51,7 @@ static int resolve_item(struct taking *take, const struct policy_item *item, str
 			bool *ret_missing)
 {
 	char *path;
-	int r = path_resolve(take->arena, item->text, &path, ret_missing);
+	int r = look_resolve(take, item->text, &path, ret_missing);
 
 	if (r < 0)
 		return r;
@@ -59,7 +59,7 @@ static int resolve_item(struct taking *take, const struct policy_item *item, str
 	ret->source = take_source(take, &item->source);
 	if (!ret->source)
 		return -ENOMEM;
-	return *ret_missing ? 0 : look_at(path, &ret->node);
+	return *ret_missing ? 0 : look_at(take, path, &ret->node);
 }
 
 /* ---- write ---- */
@@ -91,11 +91,11 @@ static int check_links(struct taking *take, const struct policy_item *item)
 		prefix = arena_strndup(take->arena, path, end);
 		if (!prefix)
 			return err_oom(take->err);
-		if (look_at(prefix, &node) < 0)
+		if (look_at(take, prefix, &node) < 0)
 			return 0;
 		if (!S_ISLNK(node.mode))
 			continue;
-		if (path_resolve(take->arena, path_parent(take->arena, prefix), &parent, NULL) < 0)
+		if (look_resolve(take, path_parent(take->arena, prefix), &parent, NULL) < 0)
 			return 0;
 		if (is_planted(take, parent))
 			return err_say(take->err, PINFOLD_REFUSED, ELOOP,
@@ -108,7 +108,7 @@ static int check_links(struct taking *take, const struct policy_item *item)
 static int make_directory(struct taking *take, const struct policy_item *item, struct survey_grant *grant)
 {
 	struct survey_node parent;
-	int r = look_at(path_parent(take->arena, grant->path), &parent);
+	int r = look_at(take, path_parent(take->arena, grant->path), &parent);
 
 	if (r == 0 && !S_ISDIR(parent.mode))
 		r = -ENOTDIR;
@@ -119,7 +119,7 @@ static int make_directory(struct taking *take, const struct policy_item *item, s
 		return 0;
 	if (mkdir(grant->path, 0777) < 0 && errno != EEXIST)
 		return err_sys(take->err, PINFOLD_USAGE, errno, "make directory", item->text);
-	r = look_at(grant->path, &grant->node);
+	r = look_at(take, grant->path, &grant->node);
 	if (r == 0 && !S_ISDIR(grant->node.mode))
 		r = -ENOTDIR;
 	return r < 0 ? err_sys(take->err, PINFOLD_USAGE, -r, "make directory", item->text) : 0;
@@ -285,7 +285,7 @@ static int each_toolchain(struct taking *take, void *arg, const struct found *fo
 	/* A link (~/.nix-profile) leads to where it leads: the overlay shows it as it is. */
 	if (!found->exists || *found->rest || found->type != DT_DIR || !is_free(survey, found->path))
 		return 0;
-	if (look_at(found->path, &grant.node) < 0 || !S_ISDIR(grant.node.mode))
+	if (look_at(take, found->path, &grant.node) < 0 || !S_ISDIR(grant.node.mode))
 		return 0;
 	return add_grant(take, (struct grants){ &survey->tools, &survey->tool_count, &survey->tool_cap }, &grant);
 }
@@ -314,7 +314,7 @@ int take_services(struct taking *take)
 
 		if (access(tables_sockets[i].path, survey->who.uid == 0 ? F_OK : X_OK) < 0)
 			continue;
-		if (path_resolve(take->arena, tables_sockets[i].path, &path, NULL) < 0)
+		if (look_resolve(take, tables_sockets[i].path, &path, NULL) < 0)
 			continue;
 		if (path_is_in(survey->worktree, path) || path_is_in(survey->cwd, path) ||
 		    strv_has(&survey->service_directories, path))

@@ -62,12 +62,15 @@ static bool holds_needed(const struct survey *survey, const char *path)
 }
 
 /* Host uid 0 may run the command under another id, which reads more or less than the caller: all that exists counts. */
-static bool is_readable(const struct survey *survey, const char *path, bool is_directory)
+static bool is_readable(struct taking *take, const char *path, bool is_directory)
 {
-	if (survey->who.uid == 0)
+	if (take->survey->who.uid == 0 || access(path, R_OK) == 0)
 		return true;
 	/* A directory that can be passed through gives away what has a known name. */
-	return access(path, R_OK) == 0 || (errno == EACCES && is_directory && access(path, X_OK) == 0);
+	if (errno == EACCES && is_directory && access(path, X_OK) == 0)
+		return true;
+	look_failed(take, path, errno);
+	return false;
 }
 
 /* The copy of a settings file; NULL where there is none (too large, no regular file, not to be cut safely). */
@@ -118,11 +121,13 @@ static int is_worth(struct taking *take, const struct hidden_entry *entry, enum 
 		return entry->item || place == PLACE_HOME;
 	if (found == -EACCES)
 		return 0; /* the command, with the caller's rights, does not come here either */
+	if (found < 0 && take_note(take, "'%s' cannot be looked at: %s", entry->path, strerror(-found)) < 0)
+		return -ENOMEM;
 	if (found < 0)
-		return take_note(take, "'%s' cannot be looked at: %s", entry->path, strerror(-found));
+		return place == PLACE_HOME; /* where the name is enough: it may be readable in a moment */
 	if (entry->item || place != PLACE_ELSEWHERE || S_ISLNK(node->mode))
 		return 1;
-	return is_readable(take->survey, entry->path, S_ISDIR(node->mode));
+	return is_readable(take, entry->path, S_ISDIR(node->mode));
 }
 
 static int add_target(struct taking *take, const struct hidden_entry *entry, struct survey_hidden *hidden)
@@ -130,7 +135,7 @@ static int add_target(struct taking *take, const struct hidden_entry *entry, str
 	struct hidden_entry target = *entry;
 	struct survey_node node;
 	char *resolved;
-	int r = path_resolve(take->arena, entry->path, &resolved, NULL), home;
+	int r = look_resolve(take, entry->path, &resolved, NULL), home;
 
 	if (r < 0)
 		return r == -ENOMEM ? err_oom(take->err) : 0; /* a loop leads nowhere */
@@ -150,7 +155,7 @@ static int add_target(struct taking *take, const struct hidden_entry *entry, str
 	    place_of(take, resolved, &home) == PLACE_ELSEWHERE)
 		return take_note(take, "'%s' leads to '%s', which is not hidden", entry->path, resolved);
 	target.is_missing = false;
-	r = look_at(resolved, &node);
+	r = look_at(take, resolved, &node);
 	if (r < 0 && place_of(take, resolved, &home) != PLACE_HOME)
 		return 0;
 	return hidden_add(take, &target);
@@ -169,7 +174,7 @@ int hidden_add(struct taking *take, const struct hidden_entry *entry)
 	if (entry->is_missing)
 		r = -ENOENT;
 	else if (!node.mode)
-		r = look_at(entry->path, &node);
+		r = look_at(take, entry->path, &node);
 	place = place_of(take, entry->path, &home);
 	r = is_worth(take, entry, place, r, &node);
 	if (r <= 0)
@@ -206,7 +211,7 @@ static int keep_name(struct taking *take, const struct found *found, const char 
 	path = path_join(take->arena, found->path, name);
 	if (!path)
 		return err_oom(take->err);
-	if (look_at(path, &node) < 0 || !S_ISREG(node.mode))
+	if (look_at(take, path, &node) < 0 || !S_ISREG(node.mode))
 		return 0;
 	grant = take_grow(take, survey->reads, &survey->read_count, &survey->read_cap, sizeof(*grant));
 	if (!grant)
@@ -247,8 +252,9 @@ static int each_row(struct taking *take, void *arg, const struct found *found)
 }
 
 /* Rows outside homes are few, and most cannot be read by the caller: one call tells. */
-static bool is_out_of_reach(const struct survey *survey, const struct table_hidden *row)
+static bool is_out_of_reach(struct taking *take, const struct table_hidden *row)
 {
+	const struct survey *survey = take->survey;
 	const char *path = row->path.text;
 
 	if (row->path.base == TABLE_RUNTIME) /* /run is private in the pen */
@@ -259,8 +265,8 @@ static bool is_out_of_reach(const struct survey *survey, const struct table_hidd
 		if (path_is_in(survey->home[i].path, path))
 			return true;
 	if (survey->who.uid == 0)
-		return access(path, F_OK) < 0;
-	return !is_readable(survey, path, row->kind == TABLE_DIRECTORY);
+		return access(path, F_OK) < 0 && look_failed(take, path, errno);
+	return !is_readable(take, path, row->kind == TABLE_DIRECTORY);
 }
 
 /* ---- variables ---- */
@@ -277,7 +283,7 @@ static int add_value(struct taking *take, const struct table_hidden_variable *ro
 	parent = entry.path ? path_parent(take->arena, entry.path) : NULL;
 	if (!parent)
 		return err_oom(take->err);
-	if (!strcmp(entry.path, "/") || path_resolve(take->arena, parent, &resolved, NULL) < 0)
+	if (!strcmp(entry.path, "/") || look_resolve(take, parent, &resolved, NULL) < 0)
 		return 0;
 	entry.path = path_join(take->arena, resolved, path_name(entry.path));
 	if (!entry.path)
@@ -285,7 +291,7 @@ static int add_value(struct taking *take, const struct table_hidden_variable *ro
 	if (holds_needed(take->survey, entry.path))
 		return take_note(take, "%s names '%s', which the run needs: it stays visible", row->variable,
 				 entry.path);
-	if (look_at(entry.path, &node) < 0)
+	if (look_at(take, entry.path, &node) < 0)
 		return place_of(take, entry.path, &home) == PLACE_HOME ? hidden_add(take, &entry) : 0;
 	/* HISTFILE=/dev/null means no history, not a secret. */
 	if (!S_ISREG(node.mode) && !S_ISDIR(node.mode) && !S_ISLNK(node.mode))
@@ -365,7 +371,7 @@ int take_hidden(struct taking *take)
 		for (size_t i = 0; i < tables_hidden_count && r == 0; i++) {
 			const struct table_hidden *row = &tables_hidden[i];
 
-			if (row->path.is_glob == globs && !is_out_of_reach(take->survey, row))
+			if (row->path.is_glob == globs && !is_out_of_reach(take, row))
 				r = find_row(take, &row->path, each_row, (void *)(uintptr_t)row);
 		}
 	return r < 0 ? r : add_variables(take);

@@ -39,7 +39,7 @@ static int add_home(struct taking *take, const char *path)
 	for (size_t i = 0; i < survey->home_count; i++)
 		if (!strcmp(survey->home[i].path, path))
 			return 0;
-	r = look_at(path, &node);
+	r = look_at(take, path, &node);
 	if (r == -ENOENT || r == -ENOTDIR)
 		return 0;
 	if (r < 0)

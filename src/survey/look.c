@@ -23,14 +23,33 @@ void look_node(const struct stat *st, struct survey_node *ret)
 	};
 }
 
-int look_at(const char *path, struct survey_node *ret)
+int look_failed(struct taking *take, const char *path, int error)
+{
+	static const int says_nothing[] = {EMFILE, ENFILE, ENOMEM, EAGAIN, EINTR, EPERM, ENOSYS};
+
+	for (size_t i = 0; i < sizeof(says_nothing) / sizeof(says_nothing[0]) && !take->failed_errno; i++)
+		if (error == says_nothing[i]) {
+			take->failed_errno = error;
+			snprintf(take->failed_path, sizeof(take->failed_path), "%s", path);
+		}
+	return -error;
+}
+
+int look_at(struct taking *take, const char *path, struct survey_node *ret)
 {
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
-		return -errno;
+		return look_failed(take, path, errno);
 	look_node(&st, ret);
 	return 0;
+}
+
+int look_resolve(struct taking *take, const char *path, char **ret, bool *ret_missing)
+{
+	int r = path_resolve(take->arena, path, ret, ret_missing);
+
+	return r < 0 ? look_failed(take, path, -r) : 0;
 }
 
 /* ---- listings ---- */
@@ -76,14 +95,14 @@ static int listing_read(struct taking *take, struct listing *listing)
 	int r = 0;
 
 	if (!dir) {
-		listing->errnum = errno;
+		listing->errnum = -look_failed(take, listing->dir, errno);
 		return 0;
 	}
 	while (errno = 0, r == 0 && (entry = readdir(dir)))
 		if (is_wanted(entry->d_name, globs))
 			r = listing_add(take, listing, entry);
-	if (r == 0)
-		listing->errnum = errno;
+	if (r == 0 && errno)
+		listing->errnum = -look_failed(take, listing->dir, errno);
 	closedir(dir);
 	return r;
 }
@@ -166,7 +185,7 @@ int look_link(struct taking *take, const char *link, char **ret)
 	int r;
 
 	if (n < 0)
-		return -errno;
+		return look_failed(take, link, errno);
 	if (n == 0 || (size_t)n == sizeof(text))
 		return -ENAMETOOLONG;
 	while (n > 1 && text[n - 1] == '/')
@@ -178,11 +197,11 @@ int look_link(struct taking *take, const char *link, char **ret)
 		return -ENOMEM;
 	/* A target that ends in a dot entry has no last component to keep: resolve all of it. */
 	if (!strcmp(path_name(joined), ".") || !strcmp(path_name(joined), "..") || !strcmp(joined, "/"))
-		return path_resolve(take->arena, joined, ret, NULL);
+		return look_resolve(take, joined, ret, NULL);
 	parent = path_parent(take->arena, joined);
 	if (!parent)
 		return -ENOMEM;
-	r = path_resolve(take->arena, parent, &resolved, NULL);
+	r = look_resolve(take, parent, &resolved, NULL);
 	if (r < 0)
 		return r;
 	*ret = path_join(take->arena, resolved, path_name(joined));

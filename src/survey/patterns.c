@@ -60,7 +60,7 @@ static int grant_literal(struct taking *take, const struct wish *wish)
 	parent = path_parent(take->arena, path);
 	if (!parent)
 		return err_oom(take->err);
-	r = path_resolve(take->arena, parent, &resolved, NULL);
+	r = look_resolve(take, parent, &resolved, NULL);
 	if (r == -EACCES || r == -ENOTDIR || r == -ELOOP)
 		return 0; /* nobody with the caller's rights comes there */
 	if (r < 0) {
@@ -70,7 +70,8 @@ static int grant_literal(struct taking *take, const struct wish *wish)
 	path = path_join(take->arena, resolved, path_name(path));
 	if (!path)
 		return err_oom(take->err);
-	if (wish->pattern.directory_only && look_at(path, &node) == 0 && !S_ISDIR(node.mode) && !S_ISLNK(node.mode))
+	if (wish->pattern.directory_only && look_at(take, path, &node) == 0 && !S_ISDIR(node.mode) &&
+	    !S_ISLNK(node.mode))
 		return 0;
 	return grant_wish(take, wish, path);
 }

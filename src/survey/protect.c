@@ -46,7 +46,7 @@ static int add_one(struct taking *take, const char *path, const char *rule, cons
 
 	if (!protect_is_in_reach(survey, path) || take_is_allowed(take, AXIS_WRITE, path))
 		return 0;
-	r = look_at(path, &node);
+	r = look_at(take, path, &node);
 	if (r == -ENOENT || r == -ENOTDIR)
 		r = keep == KEEP_ABSENT ? 0 : -EACCES;
 	if (r == -EACCES || (keep == KEEP_LINKS && !S_ISLNK(node.mode)))
@@ -112,7 +112,7 @@ static int watch_missing(struct taking *take, const struct found *found, const c
 	int r;
 
 	if (found->exists && found->type == DT_LNK) {
-		r = path_resolve(take->arena, path, &resolved, NULL);
+		r = look_resolve(take, path, &resolved, NULL);
 		if (r < 0)
 			return r == -ENOMEM ? err_oom(take->err) : 0;
 		path = resolved;
@@ -150,7 +150,7 @@ static int watch_blocked(struct taking *take, const char *dir, const char *row)
 	path = first ? path_join(take->arena, dir, row) : NULL;
 	if (!path)
 		return err_oom(take->err);
-	return look_at(first, &node) == 0 && S_ISLNK(node.mode) ? 0 : watch_absent(take, path, row);
+	return look_at(take, first, &node) == 0 && S_ISLNK(node.mode) ? 0 : watch_absent(take, path, row);
 }
 
 static int protect_rows(struct taking *take, const char *dir, bool is_top)

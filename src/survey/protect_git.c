@@ -110,6 +110,8 @@ static int protect_modules(struct taking *take, const char *directory, size_t *l
 	if (!directory)
 		return err_oom(take->err);
 	dir = opendir(directory);
+	if (!dir)
+		look_failed(take, directory, errno);
 	while (dir && r == 0 && (entry = readdir(dir))) {
 		char *path;
 

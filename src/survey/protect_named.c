@@ -77,7 +77,7 @@ static int hold(struct taking *take, const char *path, const char *rule)
 {
 	const char *below = path_below(path, take->survey->worktree);
 	char *parent = path_parent(take->arena, path), *resolved;
-	int r = parent ? path_resolve(take->arena, parent, &resolved, NULL) : -ENOMEM;
+	int r = parent ? look_resolve(take, parent, &resolved, NULL) : -ENOMEM;
 
 	if (r < 0)
 		return r == -ENOMEM ? err_oom(take->err) : 0; /* nobody comes there */
@@ -108,7 +108,13 @@ static int name_program(struct naming *naming, const char *path, const char *rul
 {
 	struct stat st;
 
-	if (!protect_is_in_reach(naming->take->survey, path) || stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (!protect_is_in_reach(naming->take->survey, path))
+		return 0;
+	if (stat(path, &st) < 0) {
+		look_failed(naming->take, path, errno);
+		return 0;
+	}
+	if (!S_ISREG(st.st_mode))
 		return 0;
 	return hold(naming->take, path, rule);
 }
@@ -170,7 +176,7 @@ static int name_file(struct naming *naming, const char *path, int depth)
 
 	if (depth > INCLUDE_DEPTH || naming->files++ >= INCLUDE_FILES)
 		return 0;
-	r = path_resolve(take->arena, path, &resolved, NULL);
+	r = look_resolve(take, path, &resolved, NULL);
 	if (r == 0)
 		r = git_read_config(take, resolved, &config);
 	if (r == -ENOMEM)

@@ -23,10 +23,16 @@ static int name_of(struct taking *take, int fd, const struct stat *st, const cha
 	*ret = NULL;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
 	n = readlink(link, path, sizeof(path));
+	if (n < 0)
+		look_failed(take, link, errno);
 	if (n <= 0 || (size_t)n == sizeof(path) || path[0] != '/')
 		return 0;
 	path[n] = '\0';
-	if (lstat(path, &there) < 0 || there.st_dev != st->st_dev || there.st_ino != st->st_ino)
+	if (lstat(path, &there) < 0) {
+		look_failed(take, path, errno);
+		return 0;
+	}
+	if (there.st_dev != st->st_dev || there.st_ino != st->st_ino)
 		return 0;
 	*ret = arena_strdup(take->arena, path);
 	return *ret ? 0 : err_oom(take->err);
@@ -50,11 +56,12 @@ static int take_descriptor(struct taking *take, int number, int fd, dev_t *ret_r
 	int flags;
 
 	*stdio_fd = (struct survey_stdio){ .kind = STDIO_CLOSED };
-	if (fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0 || (flags = fcntl(fd, F_GETFL)) < 0) {
+		look_failed(take, "a standard descriptor", errno);
 		return 0; /* STDIO_CLOSED */
-	flags = fcntl(fd, F_GETFL);
+	}
 	stdio_fd->kind = kind_of(fd, &st);
-	stdio_fd->flags = flags < 0 ? 0 : flags & (O_ACCMODE | O_APPEND);
+	stdio_fd->flags = flags & (O_ACCMODE | O_APPEND);
 	look_node(&st, &stdio_fd->node);
 	if (stdio_fd->kind == STDIO_TERMINAL)
 		*ret_rdev = st.st_rdev;

@@ -39,7 +39,7 @@ static int take_identity(struct taking *take)
 
 static int take_directory(struct taking *take, const char *path, const char *word, struct survey_node *ret)
 {
-	int r = look_at(path, ret);
+	int r = look_at(take, path, ret);
 
 	if (r == 0 && !S_ISDIR(ret->mode))
 		r = -ENOTDIR;
@@ -84,9 +84,9 @@ static int take_tmp(struct taking *take)
 
 	if (!path)
 		return 0;
-	r = look_at(path, &survey->tmp_node);
+	r = look_at(take, path, &survey->tmp_node);
 	if (r == 0)
-		r = path_resolve(take->arena, path, &resolved, NULL);
+		r = look_resolve(take, path, &resolved, NULL);
 	if (r < 0)
 		return err_at(take->err, err_sys(take->err, PINFOLD_USAGE, -r, "open", path), NULL, 0, key);
 	if (S_ISLNK(survey->tmp_node.mode))
@@ -123,9 +123,9 @@ static int take_resolver(struct taking *take)
 	char *resolved;
 	int r;
 
-	if (look_at(path, &node) < 0 || !S_ISLNK(node.mode))
+	if (look_at(take, path, &node) < 0 || !S_ISLNK(node.mode))
 		return 0;
-	r = path_resolve(take->arena, path, &resolved, &is_missing);
+	r = look_resolve(take, path, &resolved, &is_missing);
 	if (r == -ENOMEM)
 		return err_oom(take->err);
 	if (r == 0 && !is_missing && is_private(resolved))
@@ -202,6 +202,8 @@ int survey_take(struct survey *survey, const struct pinfold_policy *policy, char
 	r = take_environment(&take, environment);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && r == 0; i++)
 		r = parts[i](&take);
+	if (r == 0 && take.failed_errno)
+		r = err_sys(err, PINFOLD_UNAVAILABLE, take.failed_errno, "look at", take.failed_path);
 	if (r < 0)
 		survey_free(survey);
 	return r;

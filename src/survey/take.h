@@ -50,13 +50,21 @@ struct taking {
 	struct path_set granted; /* sorted: caches and write paths, which the pen puts over a home */
 	struct strv globs;  /* names without a leading dot that rows of a home or of the worktree ask for */
 	struct pinfold_error *err;
+	int failed_errno; /* of the first look that failed and says nothing, or 0 */
+	char failed_path[256];
 };
 
 /* ---- look.c: nodes, listings, links ---- */
 
 void look_node(const struct stat *st, struct survey_node *ret);
 /* lstat: 0 with *ret filled, or -errno. */
-int look_at(const char *path, struct survey_node *ret);
+int look_at(struct taking *take, const char *path, struct survey_node *ret);
+/* path_resolve, in the survey's memory. */
+int look_resolve(struct taking *take, const char *path, char **ret, bool *ret_missing);
+/* Every look that fails comes by here; returns -error. Most parts take what they cannot look at for absent, which is
+ * right for a place that is not there, not ours, or broken: the command does not get there either. A shortage, or a
+ * filter around us, says nothing of the place. Then the survey is refused as a whole, at its end. */
+int look_failed(struct taking *take, const char *path, int error);
 /* The listing of dir, read the first time it is asked for; NULL when out of memory. In a home and in the worktree names
  * that do not begin with a dot are only kept where a row asks for them, so that a directory with a hundred thousand
  * files costs no memory. */

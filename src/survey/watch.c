@@ -62,7 +62,7 @@ static int find_root(struct taking *take, const char *path, size_t *ret)
 	for (char *dir = path_parent(take->arena, path);; dir = path_parent(take->arena, dir)) {
 		if (!dir)
 			return err_oom(take->err);
-		if (look_at(dir, &node) == 0)
+		if (look_at(take, dir, &node) == 0)
 			return S_ISDIR(node.mode) ? add_root(take, dir, &node, ret) : 1;
 		if (strcmp(dir, "/") == 0)
 			return 1;
@@ -153,8 +153,13 @@ static int watch_same(struct taking *take, const struct survey_protected *protec
 {
 	struct survey_watch *watch;
 	struct stat st;
-	int r = lstat(protected->path, &st) < 0 ? 0 : watch_add(take, WATCH_SAME, protected->path, protected->rule);
+	int r;
 
+	if (lstat(protected->path, &st) < 0) {
+		look_failed(take, protected->path, errno);
+		return 0;
+	}
+	r = watch_add(take, WATCH_SAME, protected->path, protected->rule);
 	if (r <= 0)
 		return r;
 	watch = watch_last(take);
@@ -227,7 +232,7 @@ static int watch_todo(struct taking *take, const char *path)
 static int watch_git_entry(struct taking *take, const char *path, enum watch_kind kind, const char *rule)
 {
 	struct survey_node node = { 0 };
-	bool exists = look_at(path, &node) == 0;
+	bool exists = look_at(take, path, &node) == 0;
 	int r = 0;
 
 	if (kind == WATCH_TODO)
@@ -278,7 +283,7 @@ static int watch_bare(struct taking *take, const char *dir)
 
 		if (!path)
 			return err_oom(take->err);
-		if (look_at(path, &node) == 0)
+		if (look_at(take, path, &node) == 0)
 			bare |= 1U << i;
 	}
 	r = watch_add(take, WATCH_BARE, dir, "the shape of a git directory");
@@ -295,7 +300,7 @@ static int watch_nearer(struct taking *take, const char *dir)
 
 	if (!path)
 		return err_oom(take->err);
-	return look_at(path, &node) == -ENOENT ? watch_absent(take, path, ".git") : 0;
+	return look_at(take, path, &node) == -ENOENT ? watch_absent(take, path, ".git") : 0;
 }
 
 static int watch_directories(struct taking *take)

@@ -64,7 +64,7 @@ static int watch_glob(struct taking *take, const char *dir, const char *row)
 	parent = parent ? path_join(take->arena, dir, parent) : NULL;
 	if (!parent)
 		return err_oom(take->err);
-	r = path_resolve(take->arena, parent, &resolved, NULL);
+	r = look_resolve(take, parent, &resolved, NULL);
 	if (r == -ENOMEM)
 		return err_oom(take->err);
 	return r < 0 ? 0 : watch_names(take, resolved, glob);
