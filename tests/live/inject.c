@@ -6,8 +6,8 @@
  *
  * usage: inject REPORT ROLE N ERRNO COMMAND [ARG...]
  *
- *   ROLE     supervisor (the program itself, from its main on), map (makes an id map for root), init (the pen's), or
- *            command
+ *   ROLE     supervisor (the program itself, from its main on), map (makes an id map for root), init (the pen's, or the
+ *            reaper), command
  *   N        1 is the first; 0 makes none fail. With a "+" after it every later call of the same number fails as
  *            well, in every role, as on a machine that lacks it: until the command is executed, or, where memory is
  *            asked for, to the end
@@ -222,7 +222,8 @@ static void stop_at_call(struct traced *process)
 	}
 }
 
-/* A child of the supervisor with a pid namespace of its own is the pen's init, whose own child is the command. */
+/* A child of the supervisor is the pen's init or reaper, whose own child is the command; one that has a user namespace
+ * and nothing else makes a map. */
 static void hear_of_child(const struct traced *parent)
 {
 	unsigned long pid;
@@ -231,7 +232,10 @@ static void hear_of_child(const struct traced *parent)
 	if (ptrace(PTRACE_GETEVENTMSG, parent->pid, 0, &pid) < 0)
 		give_up("ask for a child");
 	child = find_or_add((pid_t)pid);
-	child->role = parent->role == INIT ? COMMAND : parent->first & CLONE_NEWPID ? INIT : MAP;
+	if (parent->role == INIT)
+		child->role = COMMAND;
+	else
+		child->role = (parent->first & (CLONE_NEWUSER | CLONE_NEWPID)) == CLONE_NEWUSER ? MAP : INIT;
 	child->is_known = true;
 	if (child->has_begun && ptrace(PTRACE_SYSCALL, child->pid, 0, 0) < 0 && errno != ESRCH)
 		give_up("let a child go");

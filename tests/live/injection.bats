@@ -20,3 +20,22 @@ judge() {
 @test "one system call fails, of every kind, in a run with most options, offline" {
 	judge rich some
 }
+
+@test "one system call fails, of every kind, without namespaces" {
+	judge landlock some
+}
+
+# bats test_tags=slow
+@test "any one system call fails, in a plain run" {
+	judge plain all
+}
+
+# bats test_tags=slow
+@test "any one system call fails, in a run with most options, offline" {
+	judge rich all
+}
+
+# bats test_tags=slow
+@test "any one system call fails, without namespaces" {
+	judge landlock all
+}
