@@ -34,8 +34,3 @@ judge() {
 @test "any one system call fails, in a run with most options, offline" {
 	judge rich all
 }
-
-# bats test_tags=slow
-@test "any one system call fails, without namespaces" {
-	judge landlock all
-}
