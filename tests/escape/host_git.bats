@@ -18,13 +18,13 @@ HOOKS='for hook in pre-commit post-commit post-checkout post-index-change refere
 	printf "#!/bin/sh\ntouch \"$MARKER\"\n" >"$hooks/$hook"; chmod +x "$hooks/$hook"; done'
 EVIL='printf "[core]\n\tfsmonitor = touch \"$MARKER\"; false\n"'
 # A copy of the repository with a monitor of its own, in the worktree.
-FAKE="cp -r \"\$COMMON\" fake; rm -rf fake/config.worktree fake/worktrees; $EVIL >>fake/config; git config -f fake/config core.bare false
+FAKE="cp -rL \"\$COMMON\" fake; rm -rf fake/config.worktree fake/worktrees; $EVIL >>fake/config; git config -f fake/config core.bare false
 	git config -f fake/config core.worktree \"\$TOP\""
 
 declare -gA PLANTS=( # global: bats reads this file in a function
 	[hooks]="hooks=\$COMMON/hooks; mkdir -p \"\$hooks\"; $HOOKS"
 	[hooks made anew]="hooks=\$COMMON/hooks; mv \"\$hooks\" \"\$COMMON/away\"; mkdir \"\$hooks\"; $HOOKS"
-	[hooks below a new parent]="mv \"\$COMMON\" \"\$COMMON.away\" && cp -r \"\$COMMON.away\" \"\$COMMON\"; hooks=\$COMMON/hooks; $HOOKS"
+	[hooks below a new parent]="mv \"\$COMMON\" \"\$COMMON.away\" && cp -rL \"\$COMMON.away\" \"\$COMMON\"; hooks=\$COMMON/hooks; $HOOKS"
 	[hooks elsewhere]="mkdir hooks; hooks=\$TOP/hooks; $HOOKS; git config core.hooksPath \"\$hooks\""
 	[monitor]='git config core.fsmonitor "touch \"$MARKER\"; false"'
 	[configuration appended]="$EVIL >>\"\$COMMON/config\""
@@ -70,10 +70,10 @@ declare -gA SUB_PLANTS=(
 	[hooks of a submodule]="hooks=\$MODULE/hooks; mkdir -p \"\$hooks\"; $HOOKS"
 	[configuration of a submodule]="$EVIL >>\"\$MODULE/config\""
 	[the second one]="$EVIL >>\"\$MODULE/config.worktree\""
-	[directory of a submodule]="mv \"\$MODULE\" \"\$MODULE.away\" && cp -r \"\$MODULE.away\" \"\$MODULE\"; $EVIL >>\"\$MODULE/config\""
-	[pointer of a submodule]="cp -r \"\$MODULE\" fake; $EVIL >>fake/config; git config -f fake/config core.worktree \"\$TOP/lib/sub\"
+	[directory of a submodule]="mv \"\$MODULE\" \"\$MODULE.away\" && cp -rL \"\$MODULE.away\" \"\$MODULE\"; $EVIL >>\"\$MODULE/config\""
+	[pointer of a submodule]="cp -rL \"\$MODULE\" fake; $EVIL >>fake/config; git config -f fake/config core.worktree \"\$TOP/lib/sub\"
 		rm -f lib/sub/.git; echo \"gitdir: \$TOP/fake\" >lib/sub/.git"
-	[common directory of a submodule]="cp -r \"\$MODULE\" fake; $EVIL >>fake/config; echo \"\$TOP/fake\" >\"\$MODULE/commondir\""
+	[common directory of a submodule]="cp -rL \"\$MODULE\" fake; $EVIL >>fake/config; echo \"\$TOP/fake\" >\"\$MODULE/commondir\""
 	[place of a submodule]="mv lib/sub away; git init -q lib/sub; cd lib/sub; git commit -q --allow-empty -m x; $EVIL >>.git/config"
 )
 declare -gA SUB_TRIGGERS=()
