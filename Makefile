@@ -70,4 +70,4 @@ lint:
 	tools/escapes --check none
 
 clean:
-	rm -rf $(BUILD) $(RELEASE) build-asan build-fuzz
+	rm -rf $(BUILD) $(RELEASE) build-asan build-fuzz build-aarch64

@@ -15,6 +15,8 @@ import re
 import sys
 
 RESULT = re.compile(r"(not )?ok\b\s*(\d+)?\s*(?:-\s+)?(.*)$")
+# Both make system calls of their own, or none that a filter sees: what forbids them has run without, in the same test run.
+APART = {"valgrind": "needs a run without valgrind", "aarch64": "needs a kernel for aarch64"}
 SKIP = re.compile(r"(.*?)\s*#\s*skip\b\s*(.*)$", re.IGNORECASE)
 OTHER_PASS = re.compile(r"only as (user|root)$")
 
@@ -43,8 +45,8 @@ def cases_of_program(entry):
 def unit(logs):
     lines = []
     for log in logs:
-        # valgrind makes system calls of its own: what forbids them has run without it, in the same test run
-        reason = "needs a run without valgrind" if os.path.basename(log).startswith("valgrind") else "the program says so"
+        reason = next((reason for name, reason in APART.items() if os.path.basename(log).startswith(name)),
+                      "the program says so")
         with open(log, encoding="utf-8", errors="replace") as entries:
             for entry in map(json.loads, entries):
                 cases, text = cases_of_program(entry)
