@@ -340,6 +340,13 @@ PINFOLD_PUBLIC int pinfold_plan_status(const struct pinfold_plan *plan, enum pin
 				       struct pinfold_error *err);
 
 /*
+ * The few fixed sentences, a line each, that belong into the description of an agent's tool: what commands can change,
+ * what looks missing, what of the network works. They promise nothing that the plan does not hold. *ret is freed with
+ * free(). Errors as pinfold_plan_print.
+ */
+PINFOLD_PUBLIC int pinfold_plan_notice(const struct pinfold_plan *plan, char **ret, struct pinfold_error *err);
+
+/*
  * 0 when the plan may run; -EPERM with PINFOLD_REFUSED when the mode is `required` and a guarantee is weaker or absent
  * without being accepted: the text says which and why, the hint is the one complete line that would accept it.
  */
@@ -389,9 +396,13 @@ struct pinfold_run_options {
 	int stdio[3];        /* descriptors for 0, 1 and 2 of the command; -1: the caller's own */
 	const int *pass_fds; /* descriptors that stay open in the command under the same number; else NULL */
 	size_t pass_fd_count;
+	/* -1, or where the events before the command's start are written, as JSON lines: `sandbox_status` and `start`,
+	 * when the pen is made and the command has not started yet. A reader that reads nothing for two seconds misses
+	 * them. pinfold_outcome_events has the others. */
+	int event_fd;
 };
 
-#define PINFOLD_RUN_OPTIONS_INIT { sizeof(struct pinfold_run_options), { -1, -1, -1 }, NULL, 0 }
+#define PINFOLD_RUN_OPTIONS_INIT { sizeof(struct pinfold_run_options), { -1, -1, -1 }, NULL, 0, -1 }
 
 /*
  * Starts the command of the plan, from any process, also one with threads and with its own signal handling: supervision
@@ -527,6 +538,13 @@ PINFOLD_PUBLIC int pinfold_hints(struct pinfold_outcome *outcome, enum pinfold_a
 /* Hint number `index` of the last pinfold_hints, a line without newline, counted from 0; NULL beyond the last. Belongs
  * to the outcome, until the next pinfold_hints. */
 PINFOLD_PUBLIC const char *pinfold_outcome_hint(const struct pinfold_outcome *outcome, size_t index);
+
+/*
+ * The events that follow when the run has ended, as JSON lines: `hint`, `violation`, `limit`, `finish`; and first a
+ * `sandbox_status` that says why no pen was made, where none was. *ret is freed with free(). Errors: -ENOMEM, -E2BIG
+ * (PINFOLD_INTERNAL).
+ */
+PINFOLD_PUBLIC int pinfold_outcome_events(const struct pinfold_outcome *outcome, char **ret, struct pinfold_error *err);
 
 /*
  * The record: one JSON object with a newline at its end; pinfold(1) names its fields, and fields are only ever added.

@@ -13,6 +13,7 @@
 #include "base/path.h"
 #include "host/cause.h"
 #include "linux/confined.h"
+#include "report/notice.h"
 #include "report/report.h"
 #include "survey/tracked.h"
 
@@ -203,6 +204,13 @@ int pinfold_status_read(const char *text, enum pinfold_format format, char **ret
 	}
 	given = api_give(&out, 0, ret, err);
 	return given < 0 ? given : r;
+}
+
+int pinfold_plan_notice(const struct pinfold_plan *plan, char **ret, struct pinfold_error *err)
+{
+	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
+
+	return api_give(&out, notice_write(plan, &out), ret, err);
 }
 
 int pinfold_plan_refusal(const struct pinfold_plan *plan, struct pinfold_error *err)

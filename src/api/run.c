@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/limits.h"
+#include "report/events.h"
 #include "run/carry.h"
 
 struct pinfold_run {
@@ -166,7 +167,7 @@ static int take_configs_again(struct pinfold_plan *plan, struct pinfold_error *e
 static int take_options(struct pinfold_plan *plan, const struct pinfold_run_options *options, struct run_options *ret,
 			struct pinfold_error *err)
 {
-	struct run_options checked = { .stdio = { -1, -1, -1 }, .handover_fd = -1 };
+	struct run_options checked = { .stdio = { -1, -1, -1 }, .handover_fd = -1, .event_fd = -1 };
 	int r;
 
 	if (options && options->size != sizeof(*options))
@@ -177,6 +178,9 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 			return r;
 		checked.stdio[i] = options->stdio[i];
 	}
+	if (options && options->event_fd >= 0 && (r = check_fd(options->event_fd, err)) < 0)
+		return r;
+	checked.event_fd = options ? options->event_fd : -1;
 	r = take_pass_fds(plan, options ? options->pass_fds : NULL, options ? options->pass_fd_count : 0, err);
 	if (r == 0)
 		r = take_configs_again(plan, err);
@@ -190,12 +194,15 @@ static int take_options(struct pinfold_plan *plan, const struct pinfold_run_opti
 /* ---- git's configuration ---------------------------------------------------------------------------------------- */
 
 /* For one try: the plan, and with it the number of copies, may be another one at the next. */
-static int open_handover(const struct pinfold_plan *plan, struct carry_handover *handover, struct run_options *options,
+static int open_handover(struct pinfold_plan *plan, struct carry_handover *handover, struct run_options *options,
 			 struct pinfold_error *err)
 {
 	int r;
 
 	carry_close(handover);
+	r = options->event_fd >= 0 ? events_prepare(plan) : 0;
+	if (r < 0)
+		return err_oom(err);
 	r = carry_open(plan, handover);
 	options->handover_fd = handover->out;
 	return r < 0 ? err_sys(err, PINFOLD_INTERNAL, -r, "make", "a socket") : 0;
@@ -505,6 +512,13 @@ int pinfold_outcome_violation(const struct pinfold_outcome *outcome, size_t inde
 bool pinfold_outcome_check_is_complete(const struct pinfold_outcome *outcome)
 {
 	return !outcome->check.is_done || outcome->check.is_complete;
+}
+
+int pinfold_outcome_events(const struct pinfold_outcome *outcome, char **ret, struct pinfold_error *err)
+{
+	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
+
+	return api_give(&out, events_after(outcome, &out), ret, err);
 }
 
 int pinfold_outcome_json(const struct pinfold_outcome *outcome, char **ret, struct pinfold_error *err)

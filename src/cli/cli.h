@@ -37,9 +37,11 @@ enum own_option {
 	OPTION_DIRECTORY,
 	OPTION_CONFIG,
 	OPTION_RECORD,
+	OPTION_EVENTS,
 	OPTION_PASS_FD,
 	OPTION_PLAN,
 	OPTION_JSON,
+	OPTION_NOTICE,
 	OPTION_PROVE,
 	OPTION_QUIET,
 	OPTION_HELP,
@@ -71,8 +73,8 @@ struct setting {
 
 /* What a command line asks for. The words stay where they are: in argv. */
 struct request {
-	const char *directory, *config, *record;
-	bool is_plan, is_json, is_prove, is_quiet, is_help;
+	const char *directory, *config, *record, *events;
+	bool is_plan, is_json, is_notice, is_prove, is_quiet, is_help;
 	bool has_dashes; /* a "--" ended the options */
 	int pass_fds[CLI_PASS_FDS];
 	size_t pass_fd_count;
@@ -109,13 +111,16 @@ int descriptor_of(const char *text);
 
 struct record_file {
 	int fd; /* -1: none is asked for */
-	const char *target;
+	const char *option, *target; /* "--record", and what stood behind it */
 	bool is_ours;
 };
 
 /* plan may be NULL where none could be made: then nothing runs, and no place is unfit. */
-int record_open(struct record_file *file, const char *target, const struct pinfold_plan *plan,
+int record_open(struct record_file *file, const char *option, const char *target, const struct pinfold_plan *plan,
 		struct pinfold_error *err);
+/* A file of ours loses what was in it. */
+int record_empty(struct record_file *file, struct pinfold_error *err);
+int record_write_text(struct record_file *file, const char *text, struct pinfold_error *err);
 int record_write(struct record_file *file, const struct pinfold_outcome *outcome, struct pinfold_error *err);
 void record_close(struct record_file *file);
 
@@ -159,7 +164,7 @@ int say_error(const struct pinfold_error *err);
 int print_text(char *text);
 /* Flushes standard output; a reader that is gone or a full disk is an error. */
 int print_end(void);
-/* printable text as a JSON string on standard output */
+/* text, which is UTF-8, as a JSON string on standard output */
 void print_json_string(const char *text);
 /* candidate, if it is more like `word` than what gave *least, else best. *least starts as SIZE_MAX. */
 const char *nearest(const char *word, const char *best, size_t *least, const char *candidate);

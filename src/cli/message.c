@@ -105,9 +105,15 @@ void print_json_string(const char *text)
 {
 	putchar('"');
 	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
+		unsigned char c = (unsigned char)*text;
+
+		if (c < ' ' || c == 0x7f) {
+			printf("\\u%04x", c);
+			continue;
+		}
+		if (c == '"' || c == '\\')
 			putchar('\\');
-		putchar(*text);
+		putchar(c);
 	}
 	putchar('"');
 }

@@ -15,12 +15,16 @@ static const struct option own_options[OPTION_COUNT] = {
 		.help = "read this instead of the user's configuration file" },
 	[OPTION_RECORD] = { .name = "--record", .argument = "FILE|fd:N", .where = IN_RUN | IN_CONFIG,
 		.help = "write what happened as JSON, for a refusal as well" },
+	[OPTION_EVENTS] = { .name = "--events", .argument = "FILE|fd:N", .where = IN_RUN | IN_CONFIG,
+		.help = "write what happens as it happens, a line of JSON each" },
 	[OPTION_PASS_FD] = { .name = "--pass-fd", .argument = "N", .where = IN_RUN | IN_CONFIG, .is_list = true,
 		.help = "leave this descriptor open in the command" },
 	[OPTION_PLAN] = { .name = "--plan", .where = IN_RUN, .no_word = "",
 		.help = "print what would be done and what that holds; run nothing" },
 	[OPTION_JSON] = { .name = "--json", .where = IN_POLICY | IN_VERSION, .no_word = "",
 		.help = "print JSON" },
+	[OPTION_NOTICE] = { .name = "--notice", .where = IN_STATUS, .no_word = "",
+		.help = "the sentences for the description of an agent's tool" },
 	[OPTION_PROVE] = { .name = "--prove", .where = IN_EXPLAIN, .no_word = "",
 		.help = "let the kernel answer as well, in a real run, and compare" },
 	[OPTION_QUIET] = { .name = "--quiet", .where = IN_RUN | IN_CONFIG, .no_word = "",
@@ -169,6 +173,9 @@ static int take_own(struct request *request, int own, const char *text, bool is_
 	case OPTION_RECORD:
 		request->record = text;
 		break;
+	case OPTION_EVENTS:
+		request->events = text;
+		break;
 	case OPTION_PASS_FD:
 		return take_pass_fd(request, text, err);
 	case OPTION_PLAN:
@@ -176,6 +183,9 @@ static int take_own(struct request *request, int own, const char *text, bool is_
 		break;
 	case OPTION_JSON:
 		request->is_json = is_on;
+		break;
+	case OPTION_NOTICE:
+		request->is_notice = is_on;
 		break;
 	case OPTION_PROVE:
 		request->is_prove = is_on;

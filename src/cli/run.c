@@ -158,35 +158,65 @@ static void say_hints(const struct pinfold_outcome *outcome)
 
 /* ---- the ways it ends ------------------------------------------------------------------------------------------ */
 
+/* What is written beside the command's own output. */
+struct files {
+	struct record_file record, events;
+};
+
+static const struct files no_files = { { .fd = -1 }, { .fd = -1 } };
+
+static int open_files(struct files *files, const struct request *request, const struct pinfold_plan *plan,
+		      struct pinfold_error *err)
+{
+	int r = record_open(&files->record, "--record", request->record, plan, err);
+
+	if (r == 0)
+		r = record_open(&files->events, "--events", request->events, plan, err);
+	return r == 0 ? record_empty(&files->events, err) : r;
+}
+
+static int write_events(struct record_file *file, const struct pinfold_outcome *outcome, struct pinfold_error *err)
+{
+	char *text;
+	int r = file->fd < 0 ? 0 : pinfold_outcome_events(outcome, &text, err);
+
+	if (r < 0 || file->fd < 0)
+		return r;
+	r = record_write_text(file, text, err);
+	free(text);
+	return r;
+}
+
 /* The record is the last thing that is done. If it fails after the command ran, the command's status stays. */
-static int finish(const struct request *request, struct record_file *file, const struct pinfold_outcome *outcome)
+static int finish(const struct request *request, struct files *files, const struct pinfold_outcome *outcome)
 {
 	struct pinfold_error error;
 	int status = pinfold_outcome_status(outcome);
 
 	say_outcome(request, outcome);
 	say_hints(outcome);
-	if (record_write(file, outcome, &error) < 0) {
+	if (write_events(&files->events, outcome, &error) < 0 || record_write(&files->record, outcome, &error) < 0) {
 		say_error(&error);
 		status = pinfold_outcome_ran(outcome) ? status : EXIT_REFUSED;
 	}
-	record_close(file);
+	record_close(&files->record);
+	record_close(&files->events);
 	return status;
 }
 
 /* Nothing ran: the message, and a record that says so, where one was asked for. */
-static int fail(const struct request *request, struct record_file *file, const struct pinfold_plan *plan,
+static int fail(const struct request *request, struct files *files, const struct pinfold_plan *plan,
 		const struct pinfold_error *error)
 {
 	struct pinfold_outcome *outcome;
 	struct pinfold_error second;
 	int status;
 
-	if (file->fd < 0 && request->record && record_open(file, request->record, plan, &second) < 0)
+	if (files->record.fd < 0 && files->events.fd < 0 && open_files(files, request, plan, &second) < 0)
 		say_error(&second);
 	if (pinfold_outcome_failure(&outcome, plan, request->rest, error, &second) < 0)
 		return say_error(error);
-	status = finish(request, file, outcome);
+	status = finish(request, files, outcome);
 	pinfold_outcome_free(outcome);
 	return status;
 }
@@ -245,21 +275,25 @@ static int run_plan(const struct request *request, struct session *session)
 {
 	struct pinfold_run_options options = PINFOLD_RUN_OPTIONS_INIT;
 	enum pinfold_audience audience = audience_of(session, request);
-	struct record_file file = { .fd = -1 };
+	struct files files = no_files;
 	struct pinfold_outcome *outcome;
 	struct pinfold_error error;
 	struct said said;
 	int status;
 
-	if (record_open(&file, request->record, session->plan, &error) < 0)
+	if (open_files(&files, request, session->plan, &error) < 0) {
+		record_close(&files.record);
+		record_close(&files.events);
 		return say_error(&error);
+	}
+	options.event_fd = files.events.fd;
 	options.pass_fds = request->pass_fds;
 	options.pass_fd_count = request->pass_fd_count;
 	say_plan(session, request, &said);
 	if (run_here(session, &options, audience, &outcome, &error) < 0)
-		return fail(request, &file, session->plan, &error);
+		return fail(request, &files, session->plan, &error);
 	say_late(session, request, outcome, &said);
-	status = finish(request, &file, outcome);
+	status = finish(request, &files, outcome);
 	pinfold_outcome_free(outcome);
 	return status;
 }
@@ -286,6 +320,8 @@ static int check_request(const struct request *request, struct pinfold_error *er
 		return usage_error(err, "--json belongs to --plan; --record writes what happened");
 	if (request->is_plan && request->record)
 		return usage_error(err, "--plan runs nothing that --record could tell");
+	if (request->is_plan && request->events)
+		return usage_error(err, "--plan runs nothing that --events could tell");
 	if (is_verbose_and_quiet(request))
 		return usage_error(err, "--verbose and --quiet contradict each other");
 	return 0;
@@ -293,16 +329,16 @@ static int check_request(const struct request *request, struct pinfold_error *er
 
 static int run_request(const struct request *request)
 {
-	struct record_file file = { .fd = -1 };
+	struct files files = no_files;
 	struct session session = { 0 };
 	struct pinfold_error error;
 	int status;
 
 	if (check_request(request, &error) < 0)
-		return fail(request, &file, NULL, &error);
+		return fail(request, &files, NULL, &error);
 	if (session_open(&session, request, &error) < 0 ||
 	    session_plan(&session, request->rest, request->is_plan, &error) < 0)
-		status = fail(request, &file, NULL, &error);
+		status = fail(request, &files, NULL, &error);
 	else
 		status = request->is_plan ? print_plan(request, &session) : run_plan(request, &session);
 	session_close(&session);
@@ -311,13 +347,13 @@ static int run_request(const struct request *request)
 
 int run_command(const struct command *command, char **argv)
 {
-	struct record_file file = { .fd = -1 };
+	struct files files = no_files;
 	struct request request;
 	struct pinfold_error error;
 	int status;
 
 	if (request_parse(&request, command->where, argv, &error) < 0)
-		status = fail(&request, &file, NULL, &error);
+		status = fail(&request, &files, NULL, &error);
 	else
 		status = request.is_help ? help_of(command) : run_request(&request);
 	request_free(&request);

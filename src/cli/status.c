@@ -68,6 +68,22 @@ static int print_outside(const struct request *request, const struct pinfold_pla
 	return print_end() == EXIT_YES ? EXIT_NO : EXIT_REFUSED;
 }
 
+/* JSON is one string: a client that puts its description together wants no lines. */
+static int print_notice(const struct request *request, const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	char *text;
+
+	if (pinfold_plan_notice(plan, &text, err) < 0)
+		return say_error(err);
+	if (!request->is_json)
+		return print_text(text);
+	fputs("{\"notice\":", stdout);
+	print_json_string(text);
+	fputs("}\n", stdout);
+	free(text);
+	return print_end();
+}
+
 static int outside(const struct request *request)
 {
 	static char word[] = "true";
@@ -78,6 +94,8 @@ static int outside(const struct request *request)
 
 	if (session_open(&session, request, &error) < 0 || session_plan(&session, command, true, &error) < 0)
 		status = say_error(&error);
+	else if (request->is_notice)
+		status = print_notice(request, session.plan, &error);
 	else
 		status = print_outside(request, session.plan, &error);
 	session_close(&session);
@@ -97,6 +115,8 @@ int status_command(const struct command *command, char **argv)
 	status = request_end(command, &request, r, &error);
 	if (status >= 0)
 		;
+	else if (request.is_notice)
+		status = outside(&request);
 	else if (value && *value)
 		status = inside(&request, value);
 	else

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "base/fd.h"
 #include "linux/enter.h"
 #include "linux/sys.h"
 
@@ -102,13 +103,27 @@ static int arrange(const struct enter *enter)
 	return sigprocmask(SIG_SETMASK, &enter->command_mask, NULL) < 0 ? -errno : 0;
 }
 
+/* Who follows the events knows what holds before anything runs. */
+static void wait_for_go(struct enter *enter)
+{
+	char go;
+
+	if (enter->go[0] < 0)
+		return;
+	report_status(enter->report_fd, REPORT_READY, 0);
+	if (fd_read_all(enter->go[0], &go, 1) != 1)
+		_exit(125); /* the supervisor is gone */
+}
+
 _Noreturn void command_execute(struct enter *enter)
 {
 	const struct pinfold_plan *plan = enter->plan;
 	struct pinfold_error err = { 0 };
 	const char *path = plan->argv.v[0];
-	int error = -arrange(enter);
+	int error;
 
+	wait_for_go(enter);
+	error = -arrange(enter);
 	if (error) {
 		err_sys(&err, PINFOLD_UNAVAILABLE, error, "prepare a process for", path);
 		report_error(enter->report_fd, -1, &err);

@@ -100,6 +100,7 @@ int enter_prepare(struct enter *enter, const struct pinfold_plan *plan, struct p
 		.watch_fd = -1,
 		.relay_fd = {-1, -1},
 		.landlock_fd = -1,
+		.go = {-1, -1},
 		.started_fd = -1,
 		.clones = plan->scratch,
 		.lowers = plan->scratch + plan->source_count,
@@ -116,6 +117,8 @@ void enter_close(struct enter *enter)
 		fd_close(&enter->clones[i]);
 	fd_close(&enter->report_fd);
 	fd_close(&enter->control_fd);
+	fd_close(&enter->go[0]);
+	fd_close(&enter->go[1]);
 	fd_close(&enter->watch_fd);
 }
 
@@ -181,6 +184,7 @@ void enter_begin(struct enter *enter, const char *name)
 {
 	for (int i = 0; i < 2; i++)
 		fd_close(&enter->outer_fds[i]);
+	fd_close(&enter->go[1]);
 	if (enter->argument_start)
 		memset(enter->argument_start, 0, (size_t)(enter->argument_end - enter->argument_start));
 	prctl(PR_SET_NAME, name);

@@ -37,6 +37,7 @@
 /* What a process inside sends to the supervisor over the report pipe; below PIPE_BUF, so that writes are whole. */
 enum report_kind {
 	REPORT_ERROR,   /* a step failed: the command has not run; error and fact are filled */
+	REPORT_READY,   /* the pen is made, and the command waits to be let go */
 	REPORT_STARTED, /* the command has been executed */
 	REPORT_EXIT,    /* status as wait(2) gives it */
 	REPORT_STOPPED, /* the command was stopped: status as wait(2) gives it */
@@ -99,6 +100,7 @@ struct enter {
 	char lower_option[96];
 	int relay_fd[RELAY_COUNT]; /* leads to the relay that waits for what only the pen can give it, or -1 */
 	int landlock_fd;
+	int go[2];              /* a pipe: the command starts when a byte comes; -1: at once */
 	int kept[INIT_KEPT];    /* what the pen's init keeps, out of the way */
 	pid_t command;
 	/* where a reaper stands for the init (reaper.c) */

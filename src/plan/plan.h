@@ -166,6 +166,9 @@ struct backend_def {
 
 extern const struct backend_def backend_defs[BACKEND_KIND_COUNT]; /* NONE has a name only */
 
+/* What is told on the stream of events before the command starts: the rest of a line, behind its name and time. */
+enum plan_event { PLAN_EVENT_STATUS, PLAN_EVENT_START, PLAN_EVENT_COUNT };
+
 struct pinfold_plan {
 	struct arena arena;
 	const struct pinfold_policy *policy;
@@ -222,6 +225,7 @@ struct pinfold_plan {
 	int *pass_fds;
 	size_t pass_fd_count;
 	struct plan_limits limits;
+	const char *event[PLAN_EVENT_COUNT]; /* NULL: not asked for (report/events.h) */
 };
 
 /* *plan is zeroed by the caller, but for the survey, which is taken (or read) before. policy and host must outlive the

@@ -75,6 +75,7 @@ static void close_others(const struct pinfold_plan *plan, const struct run_optio
 	for (size_t i = 0; i < plan->pass_fd_count; i++)
 		keep(&kept, plan->pass_fds[i]);
 	keep(&kept, options->handover_fd);
+	keep(&kept, options->event_fd);
 	keep(&kept, channel->result[1]);
 	keep(&kept, channel->stop[0]);
 	for (size_t i = 0; i < kept.n; i++) {

@@ -27,12 +27,14 @@ struct run_result {
 	size_t unguarded;
 	int unguarded_errno;
 	int marking_errno;          /* why it is not seen when the host moves a protected file away, or 0 */
+	bool is_announced;          /* the events before the command's start were written */
 	struct pinfold_error error; /* code PINFOLD_OK when there is none */
 };
 
 struct run_options {
 	int stdio[3];        /* descriptors for 0, 1, 2 of the command; -1: the caller's own */
 	int handover_fd;     /* a socket that takes the directories of the plan's copies (carry.h), or -1 */
+	int event_fd;        /* where the plan's events are written once the pen is ready, or -1 */
 	bool own_terminal;   /* may hand over the terminal, stop with the command, change signal dispositions (run_here)
 			      */
 };

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -125,6 +126,31 @@ static void hear_started(struct supervision *s)
 	keep_guard(s, r, lost);
 }
 
+/* A reader that does not read holds up nobody: what cannot be written in a while is left out. */
+static bool write_event(int fd, const char *name, const char *rest)
+{
+	struct pollfd poller = { .fd = fd, .events = POLLOUT };
+	char head[64];
+	int length = snprintf(head, sizeof(head), "{\"event\":\"%s\",\"time\":%lld,", name,
+			      (long long)now_ms(CLOCK_REALTIME));
+
+	return poll(&poller, 1, GRACE_MS) == 1 && fd_write_all(fd, head, (size_t)length) == 0 &&
+	       fd_write_all(fd, rest, strlen(rest)) == 0;
+}
+
+static void announce(struct supervision *s)
+{
+	const int fd = s->options->event_fd;
+	char go = 1;
+
+	if (fd >= 0)
+		s->result->is_announced = write_event(fd, "sandbox_status", s->plan->event[PLAN_EVENT_STATUS]) &&
+					  write_event(fd, "start", s->plan->event[PLAN_EVENT_START]);
+	if (s->enter.go[1] >= 0)
+		fd_write_all(s->enter.go[1], &go, 1);
+	fd_close(&s->enter.go[1]);
+}
+
 /* The shell has continued us, in the foreground or not. */
 static void hear_continued(struct supervision *s)
 {
@@ -185,6 +211,9 @@ static void hear_report(struct supervision *s)
 			s->result->ran = false;
 			s->phase = ENDED;
 		}
+		break;
+	case REPORT_READY:
+		announce(s);
 		break;
 	case REPORT_STARTED:
 		hear_started(s);
@@ -324,6 +353,8 @@ static int make_pipes(struct supervision *s, struct pinfold_error *err)
 		return err_sys(err, PINFOLD_INTERNAL, errno, "make", "a pipe");
 	s->control_fd = s->enter.outer_fds[1] = control[1];
 	s->enter.control_fd = control[0];
+	if (s->options->event_fd >= 0 && !s->is_bare && pipe2(s->enter.go, O_CLOEXEC) < 0)
+		return err_sys(err, PINFOLD_INTERNAL, errno, "make", "a pipe");
 	return 0;
 }
 
@@ -370,6 +401,7 @@ static int spawn(struct supervision *s)
 
 	if (s->is_bare) {
 		s->enter.job = s->terminal.job = JOB_CALLERS_GROUP;
+		announce(s);
 		s->init = sys_clone(CLONE_PIDFD | CLONE_VFORK | SIGCHLD, &s->pidfd);
 		if (s->init == 0)
 			command_execute(&s->enter);
@@ -424,6 +456,7 @@ static int start(struct supervision *s)
 	fd_close(&s->enter.report_fd);
 	fd_close(&s->enter.control_fd);
 	fd_close(&s->enter.watch_fd);
+	fd_close(&s->enter.go[0]);
 	if (s->is_bare)
 		hear_started(s);
 	else if (s->enter.waits_for_ids)

@@ -489,7 +489,7 @@ sys.exit(3 if signal.getsignal(signal.SIGCHLD) == signal.SIG_IGN else 4)'
 @test "the manual names no option that there is not" {
 	local option command
 	for option in $(sed -n 's/^\.It Fl Fl \([a-z-]*\).*/\1/p' "$PROJECT/man/pinfold.1"); do
-		for command in run explain; do
+		for command in run explain status; do
 			"$PINFOLD" __complete "$command" "--$option"
 		done | grep -q "^--$option\b" || fail "no such option: --$option"
 	done
