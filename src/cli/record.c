@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The files of the record and of the events. A program that runs many commands keeps them in a place that no command can reach: one that
- * could write them could forge what happened to it, and a link or a FIFO put in their place would lead our writing
- * elsewhere or make it wait for ever.
+ * The files of the record and of the events. A program that runs many commands keeps them in a place that no command
+ * can reach: one that could write them could forge what happened to it, and a link or a FIFO put in their place would
+ * lead our writing elsewhere or make it wait for ever.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -115,7 +115,8 @@ int record_open(struct record_file *file, const char *option, const char *target
 		return open_descriptor(file, option, fd, target, err);
 	r = resolve(option, target, resolved, sizeof(resolved), err);
 	if (r == 0)
-		r = plan ? check_place(plan, option, target, resolved, err) : check_unplanned(option, target, resolved, err);
+		r = plan ? check_place(plan, option, target, resolved, err)
+			 : check_unplanned(option, target, resolved, err);
 	if (r < 0)
 		return r;
 	/* Not truncated yet: the last record stays until this one is there. A FIFO must not make us wait. */
