@@ -344,7 +344,7 @@ PINFOLD_PUBLIC int pinfold_plan_status(const struct pinfold_plan *plan, enum pin
  * what looks missing, what of the network works. They promise nothing that the plan does not hold. *ret is freed with
  * free(). Errors as pinfold_plan_print.
  */
-PINFOLD_PUBLIC int pinfold_plan_notice(const struct pinfold_plan *plan, char **ret, struct pinfold_error *err);
+PINFOLD_PUBLIC int pinfold_plan_description(const struct pinfold_plan *plan, char **ret, struct pinfold_error *err);
 
 /*
  * 0 when the plan may run; -EPERM with PINFOLD_REFUSED when the mode is `required` and a guarantee is weaker or absent

@@ -206,7 +206,7 @@ int pinfold_status_read(const char *text, enum pinfold_format format, char **ret
 	return given < 0 ? given : r;
 }
 
-int pinfold_plan_notice(const struct pinfold_plan *plan, char **ret, struct pinfold_error *err)
+int pinfold_plan_description(const struct pinfold_plan *plan, char **ret, struct pinfold_error *err)
 {
 	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
 

@@ -73,7 +73,7 @@ static int print_notice(const struct request *request, const struct pinfold_plan
 {
 	char *text;
 
-	if (pinfold_plan_notice(plan, &text, err) < 0)
+	if (pinfold_plan_description(plan, &text, err) < 0)
 		return say_error(err);
 	if (!request->is_json)
 		return print_text(text);
