@@ -94,7 +94,7 @@ static void lay_run(struct layout *layout)
 			layout_op(layout, OP_LINK, layout_join(layout, "run", below))->text =
 				survey->run_links.v[i + 1];
 	}
-	if (!survey->resolver)
+	if (!survey->resolver || layout->plan->offline)
 		return;
 	source = layout_source(layout, survey->resolver, NULL, ATTR_FIXED);
 	if (source < 0)
@@ -209,6 +209,25 @@ static void lay_account(struct layout *layout)
 	layout_cover(layout, "group", "/etc/group", ATTR_FIXED);
 }
 
+/*
+ * Offline no name server can answer. The C library of most systems notices at once, since its socket is told; musl's,
+ * and with it every program that is linked with that, sends to all servers without connecting, and waits five seconds
+ * or more for an answer. A time limit of nothing ends that, and does no harm elsewhere. Laid over the name itself,
+ * whatever it is: a file, or a link, to which place and if to any.
+ */
+static void lay_resolver(struct layout *layout)
+{
+	static const char text[] = "# pinfold: this run is offline\n"
+				   "nameserver 127.0.0.1\n"
+				   "options timeout:0 attempts:1\n";
+
+	if (!layout->plan->offline)
+		return;
+	layout_file(layout, "resolv.conf", 0444, text, sizeof(text) - 1);
+	layout_cover(layout, "resolv.conf", "/etc/resolv.conf", ATTR_FIXED);
+	layout->plan->ops[layout->plan->op_count - 1].is_optional = true;
+}
+
 /* Nearly all operations are whiteouts: one for every hidden name. */
 static int make_room(struct pinfold_plan *plan)
 {
@@ -264,6 +283,7 @@ int plan_mounts(struct pinfold_plan *plan)
 	lay_sockets(&layout);
 	lay_kernel_views(&layout);
 	lay_account(&layout);
+	lay_resolver(&layout);
 	if (layout.error)
 		return layout.error;
 	if (collect_watched(plan) < 0)
