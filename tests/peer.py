@@ -10,6 +10,7 @@ kinds of servers:
     count   reads to the end, then answers how many bytes came and what they add up to
     deaf    takes connections and reads nothing
     reset   reads one byte, then resets
+    late    reads nothing before FILE.sent is there; then all, and FILE.got has how many bytes it was
     keep    appends what comes to FILE.got
 kinds of clients:
     echo            a line there and back, a half-close, "bye", the end
@@ -18,6 +19,7 @@ kinds of clients:
     queue N         N connections are begun at once, and used one after the other
     hold N          N connections are begun at once, and kept for three seconds, with the file "holding" there
     full            sends until nothing is taken any more for a second; says how much it was
+    fill FILE       sends until nothing is taken any more for a moment; FILE.sent has how much it was; ends at once
     reset           expects a reset
     closed          expects that the connection ends without a byte
     say TEXT        sends TEXT and ends at once
@@ -72,6 +74,18 @@ def serve_reset(connection, _):
     reset(connection)
 
 
+def write_whole(path, text):
+    with open(path + ".new", "w", encoding="ascii") as out:
+        out.write(text)
+    os.rename(path + ".new", path)
+
+
+def serve_late(connection, told):
+    while not os.path.exists(told + ".sent"):
+        time.sleep(0.02)
+    write_whole(told + ".got", str(len(read_all(connection))))
+
+
 def serve_keep(connection, told):
     data = b"?"
     with open(told + ".got", "ab", buffering=0) as out:
@@ -95,9 +109,7 @@ def serve(kind, address, port, told):
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((address, int(port)))
     listener.listen(1024)
-    with open(told + ".new", "w", encoding="ascii") as out:
-        out.write(str(listener.getsockname()[1]))
-    os.rename(told + ".new", told)
+    write_whole(told, str(listener.getsockname()[1]))
     threading.stack_size(256 * 1024)
     while True:
         connection, _ = listener.accept()
@@ -160,14 +172,23 @@ def ask_hold(place, text):
     assert clients
 
 
-def ask_full(place):
-    client, sent = connect(*place), 0
-    client.settimeout(1)
+def send_until_full(client, seconds):
+    sent = 0
+    client.settimeout(seconds)
     try:
         while True:
             sent += client.send(PIECE)
     except socket.timeout:
-        print(sent)
+        return sent
+
+
+def ask_full(place):
+    print(send_until_full(connect(*place), 1))
+
+
+def ask_fill(place, path):
+    client = connect(*place)
+    write_whole(path + ".sent", str(send_until_full(client, 0.3)))
 
 
 def ask_reset(place):

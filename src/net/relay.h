@@ -21,7 +21,7 @@
 
 enum {
 	RELAY_TARGETS = 2,
-	RELAY_DRAIN_MS = 1000, /* for what is on its way when the run is over */
+	RELAY_DRAIN_MS = 3000, /* for what is on its way when the run is over */
 };
 
 struct relay_target {

@@ -215,7 +215,7 @@ socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b\"four\", (\"127.0.0.53
 	[[ $output != EADDRINUSE && $output != bound ]] || fail "$output"
 	run pen --backend landlock --offline --plan --reach 1 -- true
 	assert_output_has 'there is no loopback: a server on 127.0.0.1 cannot be started'
-	assert_output_has 'without a loopback no port is reached or published, although some are asked for'
+	assert_output_has 'no port is reached or published: there is no loopback to carry them to'
 }
 
 @test "F156 the list of interfaces, open and offline" {

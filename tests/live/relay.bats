@@ -198,13 +198,20 @@ except ConnectionRefusedError:
 	assert_equal "$(cat told.got)" reset
 }
 
-@test "what was sent before the end of the run arrives" {
+@test "what was sent before the end of the run arrives, however much that is" {
 	server keep
 	local i
 	for i in 1 2 3 4 5; do
 		allowed "$(asks say "$PORT" 127.0.0.1 "$i")" --offline --reach "$PORT"
 	done
 	wait_for test "$(cat "$TOLD.got")" = 12345
+	# All that fits into the buffers on the way.
+	spawn python3 "$PROJECT/tests/peer.py" serve late 127.0.0.1 0 "$WORK/late"
+	wait_for test -s late
+	PORT=$(cat late)
+	allowed "$(asks fill "$PORT" 127.0.0.1 late)" --offline --reach "$PORT"
+	wait_for test -s late.got
+	assert_equal "$(cat late.got)" "$(cat late.sent)"
 }
 
 # Not so many in the kernel's own queues that all of it would fit there.
