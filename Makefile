@@ -33,7 +33,7 @@ test:
 
 # Everything: the whole live tests under the sanitizers as well, and the unit tests under valgrind.
 test-all:
-	tools/setup test
+	tools/setup test-all
 	tests/run all
 
 bench: build

@@ -69,12 +69,12 @@ real_repository() {
 
 # ---- compilers and scripts ----
 
-@test "make -j2 of a C project" {
+@test "make -j4 of a C project" {
 	needs make cc
 	cp -r "$JOBS/c" . && cd c
-	job 'make -s -j2 check'
+	job 'make -s -j4 check'
 	assert_equal "$(./powers 2)" "2 4 8 14"
-	job 'touch powers.h && make -j2 check && make -q powers'
+	job 'touch powers.h && make -j4 check && make -q powers'
 }
 
 @test "gcc: compile, link, run" {
@@ -82,6 +82,15 @@ real_repository() {
 	printf '#include <stdio.h>\n#include <math.h>\nint main(int c, char **v) { printf("%%.0f", pow(c + 1, 10)); }\n' >p.c
 	job 'gcc -O2 -flto -pipe -o p p.c -lm && ./p'
 	assert_equal "$output" 1024
+}
+
+@test "bash: jobs in the background, stopped and continued" {
+	run on_pty -- "$PINFOLD" run -- bash -ic 'set +H; sleep 60 & sleep 60 & kill -STOP %1
+		until jobs | grep -q Stopped; do sleep 0.05; done; bg %1 >/dev/null; echo "$(jobs -r | grep -c sleep) run"
+		kill %1 %2; wait; sleep 0.1 & fg >/dev/null && echo in the foreground'
+	assert_status 0
+	assert_output_has "2 run"
+	assert_output_has "in the foreground"
 }
 
 @test "perl: a pipe, a child, a temporary file" {
@@ -108,6 +117,63 @@ real_repository() {
 	cp "$JOBS/Hello.java" .
 	job 'javac Hello.java && java Hello'
 	assert_equal "$output" "the sum is 55"
+}
+
+@test "java: a server and its client, in threads" {
+	needs javac java
+	cp "$JOBS/Server.java" .
+	job 'javac Server.java && java Server'
+	assert_equal "$output" "four answers"
+	run pen --offline -- java Server
+	assert_equal "$output" "four answers"
+}
+
+@test "go: build, test and run a module without dependencies" {
+	needs go
+	cp -r "$JOBS/module" . && cd module
+	# Nothing but the tool that is installed, whatever the module asks for.
+	export GOTOOLCHAIN=local GOFLAGS=-mod=mod GOPROXY=off
+	job 'go vet ./... && go test ./... >/dev/null && go build -o job . && ./job'
+	assert_equal "$output" "the sum is 55"
+	job 'go run .'
+	assert_equal "$output" "the sum is 55"
+}
+
+@test "ruby: threads, a child and a socket" {
+	needs ruby
+	job 'ruby -rsocket -e "
+		server = TCPServer.new(%q(127.0.0.1), 0)
+		answer = Thread.new { client = server.accept; client.puts %q(hello); client.close }
+		puts TCPSocket.new(%q(127.0.0.1), server.addr[1]).gets
+		answer.join
+		puts IO.popen([%q(echo), %q(from a child)]).read
+		Process.wait(fork { exit 7 }); puts \$?.exitstatus"'
+	assert_equal "$output" $'hello\nfrom a child\n7'
+}
+
+# ---- debuggers: what a command starts is its own to look at ----
+
+@test "strace of a child, and of its threads and children" {
+	needs strace python3
+	job 'strace -f -o trace sh -c "echo one; cat /dev/null; exit 7" || test $? = 7
+		grep -q "exited with 7" trace && grep -q execve trace && grep -q cat trace'
+	# One that runs already: any process of the pen is the command's own.
+	job 'sleep 60 & child=$!; strace -qo attached -p $child & sleep 0.5; kill $child; wait; grep -q SIGTERM attached'
+}
+
+@test "gdb: a breakpoint, a variable, a backtrace" {
+	needs gdb gcc
+	printf 'int twice(int n) { return 2 * n; }\nint main(void) { return twice(21) == 42 ? 7 : 1; }\n' >p.c
+	job 'gcc -g -O0 -o p p.c
+		gdb -nx -batch -ex "break twice" -ex run -ex "print n * 2" -ex bt -ex continue ./p >log 2>&1
+		grep -q "= 42" log && grep -q "main ()" log && grep -q "exited with code 07" log'
+}
+
+@test "valgrind: a leak is found" {
+	needs valgrind gcc
+	printf '#include <stdlib.h>\nint main(void) { return malloc(10) == 0; }\n' >p.c
+	job 'gcc -g -o p p.c && valgrind -q --leak-check=full --error-exitcode=9 ./p 2>log || test $? = 9
+		grep -q "definitely lost" log && valgrind -q --error-exitcode=9 true'
 }
 
 # ---- node ----
@@ -166,7 +232,38 @@ requests() { cat "$SCRATCH/registry/log" 2>/dev/null | wc -l; }
 	assert_equal "$output" "you asked for /page"
 }
 
+@test "node: worker threads" {
+	needs node
+	cp "$JOBS/workers.js" .
+	job 'node workers.js'
+	assert_equal "$output" "the sum is 55"
+}
+
+@test "npm pack, and an install from the package" {
+	needs node npm
+	mkdir greeting user
+	printf '{ "name": "greeting", "version": "1.0.0", "main": "index.js" }\n' >greeting/package.json
+	echo 'module.exports = () => "hello"' >greeting/index.js
+	printf '{ "name": "user", "version": "1.0.0" }\n' >user/package.json
+	job 'cd greeting && npm pack --silent >/dev/null && cd ../user
+		npm install --silent --offline --no-audit --no-fund ../greeting/greeting-1.0.0.tgz >/dev/null
+		node -p "require(\"greeting\")()"'
+	assert_equal "$output" hello
+}
+
 # ---- Python ----
+
+@test "python: threads that wait for each other" {
+	needs python3
+	job 'python3 -c "
+import concurrent.futures, queue, threading
+q, barrier = queue.Queue(), threading.Barrier(8)
+with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    done = [pool.submit(lambda n: (barrier.wait(10), q.put(n)), n) for n in range(8)]
+    [d.result() for d in done]
+print(sum(q.get() for _ in range(8)))"'
+	assert_equal "$output" 28
+}
 
 @test "python: venv and pip install of a wheel" {
 	needs venv

@@ -1,0 +1,3 @@
+module example.invalid/job
+
+go 1.18
