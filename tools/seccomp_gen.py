@@ -19,7 +19,7 @@ import sys
 from typing import NamedTuple
 
 ARCHES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}  # AUDIT_ARCH_*
-PROGRAMS = ("base", "root", "shared", "offline", "no_unix")
+PROGRAMS = ("base", "closed", "root", "shared", "offline", "no_unix")
 ANSWERS = {
     "allow": "SECCOMP_RET_ALLOW",
     "EPERM": "SECCOMP_RET_ERRNO | EPERM",

@@ -19,6 +19,7 @@
 
 const struct seccomp_filter seccomp_filters[SECCOMP_PROGRAM_COUNT] = {
 	[SECCOMP_BASE] = FILTER(base),
+	[SECCOMP_CLOSED] = FILTER(closed),
 	[SECCOMP_ROOT] = FILTER(root),
 	[SECCOMP_SHARED] = FILTER(shared),
 	[SECCOMP_OFFLINE] = FILTER(offline),

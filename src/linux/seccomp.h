@@ -11,6 +11,7 @@
 
 enum seccomp_program {
 	SECCOMP_BASE,      /* every run */
+	SECCOMP_CLOSED,    /* no namespaces and mounts of the command's own; without --nesting */
 	SECCOMP_ROOT,      /* added in runs started by root: set-gid bits as well */
 	SECCOMP_SHARED,    /* where the namespaces are the host's: its message queues, semaphores, shared memory */
 	SECCOMP_OFFLINE,   /* no network namespace to be offline in: no internet sockets at all */

@@ -75,6 +75,10 @@ void judge_fitness(struct judging *j)
 {
 	const struct pinfold_plan *plan = j->plan;
 
+	if (policy_number(plan->policy, KEY_NESTING) && plan_keeps_host_file(plan))
+		open_part(j, STATE_WEAKER,
+			  "a file on 0, 1 or 2 that is open for reading, and that nothing shows inside, can "
+			  "be opened again and changed (nesting)");
 	if (!policy_number(plan->policy, KEY_READ_ONLY))
 		judge_unfit(j, "worktree", plan->survey.worktree, plan->survey.unfit);
 	for (size_t i = 0; i < plan->survey.write_count; i++)
@@ -86,7 +90,7 @@ static void judge_writes(struct judging *j)
 	const struct pinfold_plan *plan = j->plan;
 
 	held_by(j, "read-only mounts");
-	if (plan->has_landlock)
+	if (plan->landlock_handled)
 		held_by(j, "Landlock");
 	else
 		note(j, "a FIFO outside that a process of the host reads can be written to (no Landlock)");
@@ -117,6 +121,12 @@ static void judge_watch(struct judging *j, const char *covered, const char *done
 				  "a %s that the host replaces can be %s for the rest of the run: its cover cannot be "
 				  "put back (%s)",
 				  covered, done, fact_text(j, FACT_WATCH)));
+	else if (j->plan->watched_count && policy_number(j->plan->policy, KEY_NESTING))
+		note(j,
+		     arena_printf(arena,
+				  "a %s that the host replaces can be %s for the rest of the run in a mount namespace "
+				  "of the command's own (nesting)",
+				  covered, done));
 	else if (j->plan->watched_count)
 		note(j, arena_printf(arena,
 				     "a %s that the host replaces can be %s until its cover is put back, less than a "
@@ -248,7 +258,7 @@ static void judge_network(struct judging *j)
 static void judge_services(struct judging *j)
 {
 	const struct pinfold_plan *plan = j->plan;
-	const int abi = plan->has_landlock ? plan->host->landlock_abi : 0;
+	const int abi = plan->landlock_handled ? plan->host->landlock_abi : 0;
 
 	held_by(j, "private /run and /tmp");
 	held_by(j, "masks");
@@ -274,6 +284,18 @@ static void judge_services(struct judging *j)
 				     plan->survey.sockets[i].path));
 }
 
+/* Whoever asked for nesting has accepted what it opens, and nothing else that is weaker. */
+static void judge_nesting(struct judging *j, const char *why)
+{
+	const struct policy_value *nesting = &j->plan->policy->value[KEY_NESTING];
+
+	if (!nesting->number)
+		return;
+	if (j->result->state == STATE_HELD)
+		judge_accept(j, &nesting->source);
+	open_part(j, STATE_WEAKER, why);
+}
+
 static void judge_processes(struct judging *j)
 {
 	held_by(j, "pid namespace");
@@ -286,6 +308,9 @@ static void judge_processes(struct judging *j)
 				       fact_text(j, FACT_FRESH_PROC)));
 	if (j->plan->landlock_scoped)
 		held_by(j, "Landlock scope");
+	judge_nesting(
+		j, "the control group that the command shares with its caller can be changed where it is the user's: "
+		   "its processes stopped and ended (nesting)");
 }
 
 void judge_environment(struct judging *j)
@@ -333,6 +358,7 @@ static void judge_privileges(struct judging *j)
 			  arena_printf(
 				  &j->plan->arena, "the command runs as root of the host, without capabilities (%s)",
 				  has_fact(j, FACT_IDMAP) ? "no CAP_SYS_ADMIN to map ids" : fact_text(j, FACT_IDMAP)));
+	judge_nesting(j, "the command may make namespaces and mounts of its own (nesting)");
 }
 
 static void judge_cleanup(struct judging *j)

@@ -16,6 +16,7 @@ int plan_landlock_alone(struct pinfold_plan *plan); /* landlock_alone.c */
 
 /* Each returns 0 or -ENOMEM. They read policy, host and survey through the plan, and fill their part of it. */
 int plan_ids(struct pinfold_plan *plan);          /* ids.c: whom the command runs as; id maps of what it may write */
+bool plan_keeps_host_file(const struct pinfold_plan *plan); /* landlock.c: one on 0, 1 or 2, only read, not reopened */
 int plan_mounts(struct pinfold_plan *plan);       /* mounts.c */
 int plan_landlock(struct pinfold_plan *plan);     /* landlock.c: beside the mounts */
 int plan_add_rule(struct pinfold_plan *plan, const char *path, int fd, uint64_t access, bool is_optional);

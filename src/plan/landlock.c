@@ -7,6 +7,8 @@
  * would be refused that the mounts show. TRUNCATE is not handled either, since it costs 0.5 µs at every open
  * (SPEED.md), unless a descriptor of a host file stays open for reading (see linux/stdio.c). IOCTL_DEV is not: only
  * devices of the pen's own /dev can be opened.
+ *
+ * With --nesting only the scopes are left.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -70,7 +72,7 @@ static int add_writable(struct pinfold_plan *plan, uint64_t all)
 }
 
 /* A host file on 0, 1 or 2 that is only read and cannot be opened again inside. */
-static bool keeps_host_file(const struct pinfold_plan *plan)
+bool plan_keeps_host_file(const struct pinfold_plan *plan)
 {
 	for (int i = 0; i < 3; i++)
 		if (plan->survey.stdio[i].kind == STDIO_FILE && (plan->survey.stdio[i].flags & 3) == 0 &&
@@ -88,6 +90,12 @@ int plan_landlock(struct pinfold_plan *plan)
 
 	if (abi < 1)
 		return 0;
+	/* A domain that handles any right over files forbids every mount. */
+	if (policy_number(plan->policy, KEY_NESTING)) {
+		plan->has_landlock = abi >= 6;
+		plan->landlock_scoped = abi >= 6 ? LL_SCOPE_SIGNAL | LL_SCOPE_ABSTRACT_UNIX : 0;
+		return 0;
+	}
 	plan->has_landlock = true;
 	plan->landlock_handled = write_rights;
 	/* not handled, moving between directories would be refused everywhere (ABI 1 refuses it whatever we do: then
@@ -98,7 +106,7 @@ int plan_landlock(struct pinfold_plan *plan)
 		return 0;
 	}
 	plan->landlock_handled |= LL_REFER;
-	if (abi >= 3 && keeps_host_file(plan))
+	if (abi >= 3 && plan_keeps_host_file(plan))
 		plan->landlock_handled |= LL_TRUNCATE;
 	if (abi >= 6)
 		plan->landlock_scoped = LL_SCOPE_SIGNAL | LL_SCOPE_ABSTRACT_UNIX;

@@ -60,6 +60,7 @@ static void decide_filters(struct pinfold_plan *plan)
 {
 	plan->has_seccomp = plan->host->fact[FACT_SECCOMP].state != FACT_NO;
 	plan->filters[SECCOMP_BASE] = true;
+	plan->filters[SECCOMP_CLOSED] = true;
 	plan->filters[SECCOMP_ROOT] = plan->ids != IDS_SELF;
 	plan->filters[SECCOMP_SHARED] = true;
 	plan->filters[SECCOMP_OFFLINE] = plan->offline;

@@ -321,6 +321,7 @@ int plan_namespaces(struct pinfold_plan *plan)
 		r = plan_landlock(plan);
 	plan->has_seccomp = plan->host->fact[FACT_SECCOMP].state != FACT_NO;
 	plan->filters[SECCOMP_BASE] = true;
+	plan->filters[SECCOMP_CLOSED] = !policy_number(plan->policy, KEY_NESTING);
 	plan->filters[SECCOMP_ROOT] = plan->ids != IDS_SELF;
 	return r;
 }

@@ -53,6 +53,23 @@ static int refuse_covering(const struct pinfold_plan *plan, struct pinfold_error
 	return 0;
 }
 
+/*
+ * Whoever is uid 0 inside may not nest. The kernel lets no namespace map that id without CAP_SETFCAP, so programs would
+ * fail there; and with it, or under another id, a nested uid 0 could give a file of the worktree capabilities, which
+ * the id map of a run started by root would turn into those of the host's root (E025).
+ */
+static int refuse_nesting(const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	int r;
+
+	if (plan->backend != BACKEND_OWN_NAMESPACES || plan->survey.who.uid != 0 ||
+	    !policy_number(plan->policy, KEY_NESTING))
+		return 0;
+	r = err_say(err, PINFOLD_REFUSED, EPERM, "option '--nesting': uid 0 cannot be given namespaces of its own");
+	err_hint(err, "start the run as another user, or leave --nesting out");
+	return r;
+}
+
 static bool needs_entries(const struct pinfold_plan *plan)
 {
 	if (plan->backend != BACKEND_OWN_NAMESPACES || policy_number(plan->policy, KEY_HOME) != HOME_MASKED)
@@ -107,6 +124,8 @@ static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_er
 	r = refuse_directories(plan, err);
 	if (r == 0)
 		r = refuse_covering(plan, err);
+	if (r == 0)
+		r = refuse_nesting(plan, err);
 	if (r < 0)
 		return r;
 	r = plan->backend == BACKEND_NONE ? 0 : backend_defs[plan->backend].build(plan);

@@ -102,6 +102,8 @@ const struct policy_key_def policy_keys[KEY_COUNT] = {
 	[KEY_TMP_SIZE] = { .name = "tmp_size", .option = "--tmp-size", .argument = "SIZE", .type = TYPE_SIZE,
 		.builtin = POLICY_NONE, .tighten = TIGHTEN_SMALLER,
 		.help = "size of the private temp: a number, with K, M or G" },
+	[KEY_NESTING] = { .name = "nesting", .option = "--nesting", .type = TYPE_FLAG, .tighten = TIGHTEN_NEVER,
+		.help = "let the command make namespaces and mounts of its own, as bwrap and browsers do" },
 	[KEY_HINTS] = { .name = "hints", .option = "--hints", .argument = "WHOM", .type = TYPE_CHOICE,
 		.words = hints_words, .builtin = HINTS_OFF, .tighten = TIGHTEN_NEVER,
 		.help = "after a failure, say what the pen may have had to do with it, to a human or an agent" },

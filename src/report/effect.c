@@ -61,13 +61,14 @@ static const struct {
 } effects[] = {
 	{KEYS(KEY_READ_ONLY, KEY_BACKEND, KEY_ACCEPT, KEY_WRITE, KEY_READ, KEY_HIDE, KEY_PROTECT, KEY_HOME, KEY_GIT,
 	      KEY_CHECK, KEY_ON_VIOLATION, KEY_NETWORK, KEY_REACH, KEY_PUBLISH, KEY_SOCKET, KEY_DEVICE, KEY_ENV_MODE,
-	      KEY_TMP, KEY_MEMORY, KEY_PROCESSES, KEY_TMP_SIZE),
+	      KEY_TMP, KEY_MEMORY, KEY_PROCESSES, KEY_TMP_SIZE, KEY_NESTING),
 	 is_bare, "mode is off"},
 	{KEYS(KEY_ACCEPT), accepts_everything, "mode is auto, which accepts everything"},
 	{KEYS(KEY_PROTECT, KEY_GIT, KEY_CHECK, KEY_ON_VIOLATION), is_read_only, "the whole worktree is read-only"},
 	{KEYS(KEY_GIT), has_no_git, "there is no git repository in the worktree"},
 	{KEYS(KEY_REACH, KEY_PUBLISH), has_open_network, "the network is open"},
 	{KEYS(KEY_REACH, KEY_PUBLISH), has_no_loopback, "the backend landlock has no loopback"},
+	{KEYS(KEY_NESTING), has_no_loopback, "the backend landlock gives no namespaces"},
 	{KEYS(KEY_TMP_SIZE), has_own_tmp, "the temp is a directory of the host"},
 };
 

@@ -31,8 +31,8 @@ enum { ARCH_COUNT = 2, CALLS_MAX = 600, FIELDS = 5, LINE_SIZE = 512 };
 enum { HOT_WEIGHT = 10, HOT_INSTRUCTIONS = 16, ANY_INSTRUCTIONS = 20 };
 
 #define PROGRAM(arch, name) { #name, arch##name, COUNT(arch##name) }
-#define PROGRAMS(arch) { PROGRAM(arch, base), PROGRAM(arch, root), PROGRAM(arch, shared), PROGRAM(arch, offline), \
-	PROGRAM(arch, no_unix) }
+#define PROGRAMS(arch) { PROGRAM(arch, base), PROGRAM(arch, closed), PROGRAM(arch, root), PROGRAM(arch, shared), \
+	PROGRAM(arch, offline), PROGRAM(arch, no_unix) }
 
 static const struct arch {
 	const char *name;

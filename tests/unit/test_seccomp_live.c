@@ -176,6 +176,7 @@ static int install(bool with_root)
 	int r = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 
 	r = r ? r : seccomp_install(SECCOMP_BASE);
+	r = r ? r : seccomp_install(SECCOMP_CLOSED);
 	return r || !with_root ? r : seccomp_install(SECCOMP_ROOT);
 }
 
