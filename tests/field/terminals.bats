@@ -184,3 +184,26 @@ END
 	assert_status 0
 	assert_output_has typed
 }
+
+@test "F127 started by root: a node that only root may open stays closed, also to --device (root)" {
+	only_as root
+	local node=/dev/pinfold-test-$$
+	LEFTOVERS+=("$node")
+	mknod -m 600 "$node" c 1 3
+	denied "echo >$node" --device "$node"
+	chmod 666 "$node"
+	allowed "echo >$node" --device "$node"
+}
+
+@test "F127 started by root: /dev/stdout leads to a pipe, and not to a file of root's; the descriptor itself does (root)" {
+	only_as root
+	run sh -c '"$0" run -- sh -c "echo one >/dev/stdout" | cat' "$PINFOLD"
+	assert_equal "$output" one
+	run sh -c '"$0" run -- sh -c "echo one; echo two >/dev/stdout" >"$1"' "$PINFOLD" "$SCRATCH/out"
+	[ "$status" -ne 0 ] || fail "opened again by its name"
+	assert_content "$SCRATCH/out" one
+	chmod 666 "$SCRATCH/out"
+	run sh -c '"$0" run -- sh -c "echo two >>/dev/stdout" >>"$1"' "$PINFOLD" "$SCRATCH/out"
+	assert_status 0
+	assert_equal "$(tail -n 1 "$SCRATCH/out")" two
+}
