@@ -199,6 +199,24 @@ account_home() { getent passwd "$(id -u)" | cut -d: -f6; }
 	grep -q "$CANARY" sub/deploy.pem
 }
 
+@test "E046: one that the host replaces is hidden again, also after its directory was renamed inside" {
+	mkdir sub
+	canary .env
+	cp .env sub/.env
+	denied 'cat .env | grep -q canary' --hide .env
+	in_background 'meet; sleep 0.5; cat .env sub/.env; mv sub moved; cat moved/.env; mv moved sub; echo end' --hide .env
+	wait_for test -e here
+	local path
+	for path in .env sub/.env; do
+		cp "$path" "$path.new" && mv "$path.new" "$path"
+	done
+	go
+	finished
+	run cat said
+	assert_output_has end
+	refute_output_has "$CANARY"
+}
+
 @test "--home hidden: only the toolchains of the home are left" {
 	echo ordinary >"$HOME/notes"
 	allowed "cat '$HOME/notes'"
