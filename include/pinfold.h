@@ -318,6 +318,12 @@ PINFOLD_PUBLIC int pinfold_plan_guarantee(const struct pinfold_plan *plan, size_
 /* The backend that would carry the plan out: "namespaces" …, or "none" for a run without a pen. Static storage. */
 PINFOLD_PUBLIC const char *pinfold_plan_backend(const struct pinfold_plan *plan);
 
+/*
+ * What in the command's words needs the network ("npm install"), where the run is to be offline; NULL where nothing is
+ * known to, or it is not asked (`word_check` off). pinfold_plan_refusal refuses it unless `word_check` is warn.
+ */
+PINFOLD_PUBLIC const char *pinfold_plan_needs_network(const struct pinfold_plan *plan);
+
 /* Warning number `index` of the plan (a path that was skipped, and why), counted from 0; NULL beyond the last. */
 PINFOLD_PUBLIC const char *pinfold_plan_warning(const struct pinfold_plan *plan, size_t index);
 
@@ -348,7 +354,8 @@ PINFOLD_PUBLIC int pinfold_plan_description(const struct pinfold_plan *plan, cha
 
 /*
  * 0 when the plan may run; -EPERM with PINFOLD_REFUSED when the mode is `required` and a guarantee is weaker or absent
- * without being accepted: the text says which and why, the hint is the one complete line that would accept it.
+ * without being accepted: the text says which and why, the hint is the one complete line that would accept it. Or with
+ * PINFOLD_BLOCKED when the command is known to need the network, and is to be offline (`word_check` refuse).
  */
 PINFOLD_PUBLIC int pinfold_plan_refusal(const struct pinfold_plan *plan, struct pinfold_error *err);
 

@@ -351,6 +351,19 @@ def write_hint_words(out, table, hints, hidden):
         raise BadRow(f"{table.path}:1: no row for '{causes[-1]}'")
 
 
+def write_words(out, table):
+    for row in table.rows:
+        needs = row.word(2, ("always", "url", "address", "host", "at", "git"))
+        words = row[1].split(" ")
+        if any(not re.fullmatch(r"[a-z-]+(\+[a-z-]+)?", word) or words.count(word) > 1 for word in words):
+            row.fail("words are small letters, none twice, two of them joined by +")
+        unless = row.optional(3)
+        if unless and any(not option.startswith("-") for option in unless.split(" ")):
+            row.fail("what keeps it off the network is an option")
+        cells = [c_string(row[0]), c_string(row[1]), f"WORDS_{needs.upper()}", c_string(unless)]
+        out.append(f"\t{{ {', '.join(cells)} }},")
+
+
 def array(out, declaration, count, write, *arguments):
     out.append(f"\nconst {declaration} = {{")
     before = len(out)
@@ -399,6 +412,7 @@ def tables(data):
     out.append("};")
     array(out, "struct table_key_shape tables_key_shapes[]", "tables_key_shape_count", write_key_shapes, variables)
     out.append(f'\n_Static_assert(VARIABLE_KIND_COUNT == {len(VARIABLE_KINDS)}, "not the generator\'s kinds");')
+    array(out, "struct table_words tables_words[]", "tables_words_count", write_words, Table(data, "words.tsv", 4, 2))
     hints = Table(data, "hints.tsv", 3, 1)
     array(out, "struct table_hint tables_hints[]", "tables_hint_count", write_hints, hints)
     array(out, "struct table_hint_words tables_hint_words[]", "tables_hint_words_count", write_hint_words,

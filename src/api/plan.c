@@ -158,6 +158,11 @@ const char *pinfold_plan_backend(const struct pinfold_plan *plan)
 	return backend_defs[plan->backend].name;
 }
 
+const char *pinfold_plan_needs_network(const struct pinfold_plan *plan)
+{
+	return plan->needs_network;
+}
+
 const char *pinfold_plan_warning(const struct pinfold_plan *plan, size_t index)
 {
 	return index < plan->warnings.n ? plan->warnings.v[index] : NULL;

@@ -112,6 +112,18 @@ struct table_key_shape {
 	enum table_charset charset;
 };
 
+/* Commands that need the network, known by their words: data/words.tsv. */
+enum table_needs { WORDS_ALWAYS, WORDS_URL, WORDS_ADDRESS, WORDS_HOST, WORDS_AT, WORDS_GIT };
+
+struct table_words {
+	const char *program, *words; /* words: blank-separated */
+	enum table_needs needs;
+	const char *unless;          /* options, blank-separated, or NULL */
+};
+
+extern const struct table_words tables_words[];
+extern const size_t tables_words_count;
+
 /* Why a run may have failed, and what is said then: data/hints.tsv. "{path}" in a text is filled in. */
 struct table_hint {
 	const char *cause, *human, *agent;

@@ -55,6 +55,10 @@ static void say_plan(struct session *session, const struct request *request, str
 		say("%s", notice);
 	if (has_mode(session, "off"))
 		say("warning: the command runs without any confinement (mode off)");
+	/* refused otherwise */
+	if (pinfold_plan_needs_network(session->plan) && !request->is_quiet && !is_verbose(session) &&
+	    pinfold_plan_refusal(session->plan, NULL) == 0)
+		say("warning: '%s' needs the network, which is off", pinfold_plan_needs_network(session->plan));
 	for (size_t i = 0; pinfold_plan_guarantee(session->plan, i, &guarantee) == 0; i++) {
 		if (!is_verbose(session) && !(is_auto && is_open(&guarantee)))
 			continue;

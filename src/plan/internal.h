@@ -24,6 +24,7 @@ int plan_ports(struct pinfold_plan *plan);        /* ports.c */
 int plan_guarantees(struct pinfold_plan *plan);   /* guarantees.c; last: it reads what the others decided */
 int plan_environment(struct pinfold_plan *plan);  /* command.c */
 int plan_command(struct pinfold_plan *plan, char *const *argv);
+int plan_words(struct pinfold_plan *plan);        /* words.c */
 const char *plan_variable(const struct pinfold_plan *plan,
 			  const char *name); /* of the command's environment; or NULL */
 

@@ -135,7 +135,13 @@ static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_er
 		r = plan_environment(plan);
 	if (r == 0)
 		r = plan_command(plan, argv);
+	if (r == 0)
+		r = plan_words(plan);
 	plan->warnings = plan->survey.notes; /* both live as long as the plan */
+	if (r == 0 && plan->needs_network)
+		r = strv_add_owned(&plan->arena, &plan->warnings,
+				   arena_printf(&plan->arena, "'%s' needs the network, which is off",
+						plan->needs_network));
 	return r < 0 ? err_oom(err) : 0;
 }
 

@@ -214,6 +214,7 @@ struct pinfold_plan {
 	size_t idmap_count, idmap_cap;
 
 	struct strv argv;         /* the command */
+	const char *needs_network; /* what in its words needs the network, of a run that is to be offline; or NULL */
 	struct strv candidates;   /* paths to try to execute, in order; made from PATH */
 	char **shell_argv;        /* "/bin/sh", (the script), the arguments: for a file without a "#!" line */
 	struct strv environment;  /* NAME=VALUE, complete, with PINFOLD_STATUS */

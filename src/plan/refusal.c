@@ -142,12 +142,23 @@ static void add_acceptance(struct buf *text, const struct pinfold_plan *plan)
 	buf_str(text, "])");
 }
 
+/* A courtesy: it would fail, but later and less clearly. */
+static int refuse_words(const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	int r = err_say(err, PINFOLD_BLOCKED, EPERM, "'%s' needs the network, which is off", plan->needs_network);
+
+	err_hint(err, "run it with --network open, or let it try: --word-check off");
+	return r;
+}
+
 int plan_refusal(const struct pinfold_plan *plan, struct pinfold_error *err)
 {
 	BUF_CLEANUP struct buf reasons = BUF_INIT(TEXT_MAX);
 	BUF_CLEANUP struct buf acceptance = BUF_INIT(TEXT_MAX);
 	int r;
 
+	if (plan->needs_network && policy_number(plan->policy, KEY_WORD_CHECK) == WORD_CHECK_REFUSE)
+		return refuse_words(plan, err);
 	if (policy_number(plan->policy, KEY_MODE) != MODE_REQUIRED ||
 	    count_open(plan, STATE_WEAKER) + count_open(plan, STATE_ABSENT) == 0)
 		return 0;

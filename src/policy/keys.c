@@ -16,6 +16,7 @@ static const char *const check_words[] = {"tree", "set", NULL};
 static const char *const violation_words[] = {"fail", "remove", "report", NULL};
 static const char *const network_words[] = {"offline", "open", NULL};
 static const char *const env_words[] = {"list", "scrub", "all", NULL};
+static const char *const word_check_words[] = {"refuse", "warn", "off", NULL};
 static const char *const hints_words[] = {"off", "human", "agent", NULL};
 /* The guarantees; the plan's tests compare them with its own table. */
 static const char *const guarantee_words[] = {"writes",     "secrets",   "repository",  "network",
@@ -32,6 +33,7 @@ WORDS(check_words, CHECK_COUNT);
 WORDS(violation_words, VIOLATION_COUNT);
 WORDS(network_words, NETWORK_COUNT);
 WORDS(env_words, ENV_COUNT);
+WORDS(word_check_words, WORD_CHECK_COUNT);
 WORDS(hints_words, HINTS_COUNT);
 
 /* clang-format off */
@@ -104,6 +106,9 @@ const struct policy_key_def policy_keys[KEY_COUNT] = {
 		.help = "size of the private temp: a number, with K, M or G" },
 	[KEY_NESTING] = { .name = "nesting", .option = "--nesting", .type = TYPE_FLAG, .tighten = TIGHTEN_NEVER,
 		.help = "let the command make namespaces and mounts of its own, as bwrap and browsers do" },
+	[KEY_WORD_CHECK] = { .name = "word_check", .option = "--word-check", .argument = "HOW", .type = TYPE_CHOICE,
+		.words = word_check_words, .builtin = WORD_CHECK_REFUSE, .tighten = TIGHTEN_SMALLER,
+		.help = "offline, a command that is known to need the network is told so before it starts" },
 	[KEY_HINTS] = { .name = "hints", .option = "--hints", .argument = "WHOM", .type = TYPE_CHOICE,
 		.words = hints_words, .builtin = HINTS_OFF, .tighten = TIGHTEN_NEVER,
 		.help = "after a failure, say what the pen may have had to do with it, to a human or an agent" },
