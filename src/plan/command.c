@@ -73,9 +73,9 @@ static int set_temporary(struct pinfold_plan *plan)
 	const size_t n = sizeof(variables) / sizeof(variables[0]);
 	int r = prefix ? 0 : -ENOMEM;
 
-	/* where /tmp is closed, all of them are given: a program that asks for TEMP only finds none otherwise */
+	/* where /tmp is closed all of them are given: a program that asks for TEMP, or zsh, finds none otherwise */
 	for (size_t i = 0; r == 0 && i < n; i++)
-		if ((i == 0 || (plan->temp && i < 3) || plan_variable(plan, variables[i])) &&
+		if ((i == 0 || plan->temp || plan_variable(plan, variables[i])) &&
 		    !is_asked(plan, variables[i]))
 			r = set(plan, variables[i], i == n - 1 ? prefix : temp);
 	return r;
@@ -173,10 +173,16 @@ static int find_candidates(struct pinfold_plan *plan, const char *name)
 	if (strchr(name, '/') || !*name)
 		return strv_add(&plan->arena, &plan->candidates, name);
 	for (path = path ? path : default_path; r == 0; path = end + 1) {
+		char *candidate;
+
 		end = strchrnul(path, ':');
-		r = strv_add_owned(&plan->arena, &plan->candidates,
-				   end == path ? arena_printf(&plan->arena, "./%s", name) :
-						 arena_printf(&plan->arena, "%.*s/%s", (int)(end - path), path, name));
+		candidate = end == path ? arena_printf(&plan->arena, "./%s", name) :
+					  arena_printf(&plan->arena, "%.*s/%s", (int)(end - path), path, name);
+		if (!candidate)
+			return -ENOMEM;
+		/* what Landlock closes is there all the same, and would be one that may not be executed */
+		if (plan->backend != BACKEND_ONLY_LANDLOCK || candidate[0] != '/' || plan_shows(plan, candidate))
+			r = strv_add_owned(&plan->arena, &plan->candidates, candidate);
 		if (!*end)
 			break;
 	}

@@ -66,8 +66,10 @@ const char *fact_text(struct judging *j, enum host_fact fact)
 
 static void judge_unfit(struct judging *j, const char *what, const char *path, const char *unfit)
 {
+	/* Where `writes` is weaker anyway, and accepted for good, a too wide grant has to be accepted apart: as absent,
+	 * which only a command line can. */
 	if (unfit)
-		open_part(j, STATE_WEAKER,
+		open_part(j, j->result->state == STATE_HELD ? STATE_WEAKER : STATE_ABSENT,
 			  arena_printf(&j->plan->arena, "the %s '%s' is too wide: %s", what, path, unfit));
 }
 

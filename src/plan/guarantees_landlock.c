@@ -151,12 +151,11 @@ static void judge_processes(struct judging *j)
 	else
 		open_part(j, STATE_WEAKER, "the caller's other processes can be ended (Landlock before ABI 6)");
 	held_by(j, "Landlock domain");
-	open_part(j, STATE_WEAKER, "other processes and their command lines can be seen in /proc");
+	open_part(j, STATE_WEAKER, "other processes and their command lines can be seen, and their CPUs be changed");
 	if (!j->plan->has_seccomp)
 		open_part(j, STATE_WEAKER, "shared memory of the caller's programs can be attached to (no seccomp)");
 	else
 		held_by(j, "seccomp");
-	note(j, "on which CPUs, and by which policy, the caller's other processes run can be changed");
 }
 
 static void judge_terminal(struct judging *j)
