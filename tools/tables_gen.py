@@ -37,6 +37,7 @@ EVIDENCE = {  # word: (enum table_evidence, has an argument, has words, names a 
     "pinned": ("EVIDENCE_PINNED", False, True, True),
     "registered": ("EVIDENCE_REGISTERED", False, True, True),
     "read-only": ("EVIDENCE_READ_ONLY", False, True, True),
+    "closed": ("EVIDENCE_CLOSED", False, True, False),
     "outside": ("EVIDENCE_OUTSIDE", False, True, False),
     "temp": ("EVIDENCE_TEMP", False, True, False),
     "processes": ("EVIDENCE_PROCESSES", False, True, False),

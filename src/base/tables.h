@@ -129,7 +129,7 @@ struct table_hint {
 	const char *cause, *human, *agent;
 };
 
-enum { TABLE_HINTS = 22 }; /* compared with the table by what the generator writes */
+enum { TABLE_HINTS = 23 }; /* compared with the table by what the generator writes */
 
 /* What the plan or the outcome says: data/hint_words.tsv. */
 enum table_evidence {
@@ -140,11 +140,12 @@ enum table_evidence {
 	EVIDENCE_REMOVED,    /* argument: a variable */
 	EVIDENCE_SOCKET,     /* argument: its path */
 	EVIDENCE_SECRET,     /* argument: as hidden.tsv spells it */
-	EVIDENCE_HIDDEN,     /* this and the next five: a path on the line */
+	EVIDENCE_HIDDEN,     /* this and the next six: a path on the line */
 	EVIDENCE_PROTECTED,
 	EVIDENCE_PINNED,
 	EVIDENCE_REGISTERED,
 	EVIDENCE_READ_ONLY,
+	EVIDENCE_CLOSED,
 	EVIDENCE_OUTSIDE,
 	EVIDENCE_TEMP,
 	EVIDENCE_PROCESSES,

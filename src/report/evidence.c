@@ -70,11 +70,14 @@ static void add_protected(struct collecting *c)
 static void add_places(struct collecting *c)
 {
 	static const char *const always[] = { "/tmp", "/var/tmp", "/dev", "/proc", "/sys", "/run" };
+	static const char *const closed[] = { "/tmp", "/var/tmp" };
 	const struct survey *survey = &c->plan->survey;
 	bool is_read_only = policy_number(c->plan->policy, KEY_READ_ONLY);
 
 	for (size_t i = 0; i < sizeof(always) / sizeof(always[0]) && !c->error; i++)
 		add_place(c, always[i], PLACE_OPEN);
+	for (size_t i = 0; c->plan->temp && i < sizeof(closed) / sizeof(closed[0]) && !c->error; i++)
+		add_place(c, closed[i], PLACE_CLOSED);
 	add_hidden(c);
 	add_grants(c, survey->tools, survey->tool_count, PLACE_SHOWN);
 	add_grants(c, survey->reads, survey->read_count, PLACE_SHOWN);

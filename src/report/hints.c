@@ -169,6 +169,7 @@ static enum table_evidence meaning_of(const struct hint_evidence *evidence, cons
 		[PLACE_PROTECTED] = EVIDENCE_PROTECTED,
 		[PLACE_REGISTERED] = EVIDENCE_REGISTERED,
 		[PLACE_READ_ONLY] = EVIDENCE_READ_ONLY,
+		[PLACE_CLOSED] = EVIDENCE_CLOSED,
 	};
 	const bool is_pinned = asked == EVIDENCE_PINNED;
 	const struct hint_place *place = is_pinned ? hints_pinned(evidence, path) : hints_place(evidence, path);

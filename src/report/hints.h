@@ -26,6 +26,7 @@ enum hint_place_kind {
 	PLACE_PROTECTED,
 	PLACE_REGISTERED, /* the registrations of linked worktrees */
 	PLACE_READ_ONLY,  /* the worktree */
+	PLACE_CLOSED,     /* the host's temporary places, where the run has its own elsewhere */
 	PLACE_KIND_COUNT
 };
 

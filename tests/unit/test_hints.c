@@ -47,6 +47,8 @@ static const char *const removed[] = { "DISPLAY", "SSH_AUTH_SOCK", "DBUS_SESSION
 /* there, and closed; taken as found, since this machine may have none */
 static const char *const sockets[] = { "/run/docker.sock", "/run/postgresql/.s.PGSQL.5432" };
 
+static char own_temp[] = "/tmp/pinfold-abcdef";
+
 static void fill_survey(struct survey *survey)
 {
 	survey->cwd = "/src/site/app";
@@ -88,6 +90,7 @@ static struct pinfold_outcome *run_of(struct world *world, const char *words)
 	plan->host = &world->host;
 	plan->backend = has_word(words, "bare") ? BACKEND_NONE :
 			has_word(words, "landlock") ? BACKEND_ONLY_LANDLOCK : BACKEND_OWN_NAMESPACES;
+	plan->temp = plan->backend == BACKEND_ONLY_LANDLOCK ? own_temp : NULL;
 	plan->offline = plan->backend != BACKEND_NONE && has_word(words, "offline");
 	plan->limits = (struct plan_limits){ POLICY_NONE, limit, limit, limit };
 	plan->guarantee[GUARANTEE_LIMITS].state = has_word(words, "limits") ? STATE_HELD : STATE_NOT_ASKED;
