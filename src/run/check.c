@@ -449,6 +449,8 @@ int check_after(const struct pinfold_plan *plan, struct arena *arena, struct che
 		return 0;
 	ret->is_done = true;
 	ret->is_tree = policy_number(plan->policy, KEY_CHECK) == CHECK_TREE;
+	if (plan->backend == BACKEND_ONLY_LANDLOCK)
+		check_git_entry(&c);
 	for (size_t i = 0; i < survey->watch_count && !c.error; i++) {
 		const struct survey_watch *watch = &survey->watches[i];
 		struct stat st;

@@ -6,6 +6,7 @@
  *   a file in a protected directory that is younger than the run, a hook say: moved away
  *   git's configuration: what the command has left is moved away, and what it said before is there again, with what may
  *   be carried over (carry.h)
+ *   a `.git` that is another one, or says something else: moved away; without it git outside does nothing
  *   any other protected file: named, since what it was nobody has kept
  *
  * The change time of a file is the kernel's and cannot be set, so that a hook that was overwritten in place is found,
@@ -75,6 +76,32 @@ static void restore(struct checking *c, const struct survey_watch *watch, const 
 		checking_warn(c, "'%s' was put back as it was before the run", config->path);
 }
 
+/* A `.git` that says where the repository is: a wrong one is worse than none. */
+static bool leads_git(const char *path)
+{
+	return strcmp(path_name(path), ".git") == 0;
+}
+
+void check_git_entry(struct checking *c)
+{
+	const struct survey *survey = &c->plan->survey;
+	const char *entry = survey->git.entry;
+
+	for (size_t i = 0; entry && i < survey->watch_root_count; i++) {
+		const char *below = path_below(entry, survey->watch_roots[i].path);
+		const struct survey_watch watch = { .root = i, .below = below };
+		struct stat st;
+
+		if (!below || !*below)
+			continue;
+		if (checking_look_up(c, i, below, &st) == 0 &&
+		    (st.st_dev != survey->git.node.dev || st.st_ino != survey->git.node.ino))
+			checking_remove(c, &watch, below, changed);
+		checking_leave(c);
+		return;
+	}
+}
+
 void check_replaced(struct checking *c, const struct survey_watch *watch)
 {
 	const char *path = checking_path(c, watch, watch->below);
@@ -82,7 +109,7 @@ void check_replaced(struct checking *c, const struct survey_watch *watch)
 
 	if (config && policy_number(c->plan->policy, KEY_ON_VIOLATION) != VIOLATION_REPORT)
 		restore(c, watch, config);
-	else if (path && S_ISDIR(watch->node.mode) && !is_git_directory(c, path))
+	else if (path && (leads_git(path) || (S_ISDIR(watch->node.mode) && !is_git_directory(c, path))))
 		checking_remove(c, watch, watch->below, changed); /* another one stands there */
 	else
 		checking_add(c, watch, watch->below, changed);

@@ -50,6 +50,8 @@ void checking_remove(struct checking *c, const struct survey_watch *watch, const
 
 /* What stands at the name is not what it was: takes it away, and puts git's configuration back. After a look-up. */
 void check_replaced(struct checking *c, const struct survey_watch *watch);
+/* Is the worktree's .git another one? */
+void check_git_entry(struct checking *c);
 /* What a protected directory holds. True where something in it is the command's. */
 bool check_inside(struct checking *c, const struct survey_watch *watch);
 

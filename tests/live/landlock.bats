@@ -166,6 +166,12 @@ refute_temp() { [[ $(cat "$WORK/temp") == /tmp/pinfold-?????? ]] && [ ! -e "$(ca
 	# the directory itself exchanged for another one
 	run alone -- sh -c 'mv .git/hooks .git/away && mkdir .git/hooks && echo evil >.git/hooks/pre-commit'
 	refute_exists .git/hooks/pre-commit
+	# git led elsewhere
+	run alone -- sh -c 'git init -q other && git -C other config core.fsmonitor ./evil &&
+		mv .git away && echo "gitdir: other/.git" >.git'
+	assert_output_has "'.git' is protected and was changed"
+	refute_exists .git
+	mv away .git
 	run alone --on-violation report -- git config core.fsmonitor ./evil
 	assert_equal "$(git config core.fsmonitor)" ./evil
 	git config --unset core.fsmonitor
