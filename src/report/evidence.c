@@ -190,6 +190,7 @@ int hints_evidence(struct hint_evidence *evidence, const struct pinfold_plan *pl
 					policy_number(plan->policy, KEY_GIT) != GIT_OPEN;
 	for (int i = EVIDENCE_PROTECTED; i <= EVIDENCE_OUTSIDE; i++)
 		evidence->holds[i] = has_mounts;
+	evidence->holds[EVIDENCE_CLOSED] = plan->temp != NULL;
 	evidence->holds[EVIDENCE_TEMP] = has_limits && plan->limits.tmp_size != POLICY_NONE;
 	evidence->holds[EVIDENCE_PROCESSES] = has_limits && plan->limits.processes != POLICY_NONE;
 	evidence->holds[EVIDENCE_MEMORY] = has_limits && plan->limits.memory != POLICY_NONE;
