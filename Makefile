@@ -57,9 +57,11 @@ install: build
 	@grep -qx 'prefix = $(PREFIX)' $(BUILD)/meson-private/cmd_line.txt || \
 		{ meson configure $(BUILD) --prefix=$(PREFIX) && ninja -C $(BUILD); }
 	meson install -C $(BUILD) --no-rebuild
+	@[ -n "$(DESTDIR)" ] || tools/apparmor-profile install $(PREFIX)/bin/pinfold
 
 uninstall:
 	ninja -C $(BUILD) uninstall
+	@tools/apparmor-profile remove
 
 format:
 	git ls-files -z '*.c' '*.h' | xargs -0 clang-format -i
