@@ -11,7 +11,6 @@
 #include "linux/landlock.h"
 
 #include <errno.h>
-#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/fd.h"
@@ -42,11 +41,22 @@ unsigned landlock_errata(void)
 	return errata < 0 ? 0 : (unsigned)errata;
 }
 
+static int add_access(const struct enter *enter, const struct path_beneath *beneath)
+{
+	if (!beneath->access)
+		return 0;
+	return syscall(NR_LANDLOCK_ADD_RULE, enter->landlock_fd, 1 /* LANDLOCK_RULE_PATH_BENEATH */, beneath, 0) < 0
+		       ? -errno
+		       : 0;
+}
+
+/* What lies at the path is not looked at: it may be a mount whose server does not answer (F193). That it is no
+ * directory the kernel says. */
 static int add_rule(const struct enter *enter, const struct plan_landlock_rule *rule)
 {
 	FD_CLEANUP int opened = -1;
 	struct path_beneath beneath = { .access = rule->access, .fd = rule->path ? -1 : enter->stdio[rule->fd] };
-	struct stat st;
+	int r;
 
 	if (rule->path) {
 		opened = open(rule->path, O_PATH | O_CLOEXEC);
@@ -54,13 +64,11 @@ static int add_rule(const struct enter *enter, const struct plan_landlock_rule *
 			return -errno;
 		beneath.fd = opened;
 	}
-	if (fstat(beneath.fd, &st) == 0 && !S_ISDIR(st.st_mode))
-		beneath.access &= LL_FILE_RIGHTS;
-	if (!beneath.access)
-		return 0;
-	return syscall(NR_LANDLOCK_ADD_RULE, enter->landlock_fd, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &beneath, 0) < 0
-		       ? -errno
-		       : 0;
+	r = add_access(enter, &beneath);
+	if (r != -EINVAL || !(beneath.access & ~LL_FILE_RIGHTS))
+		return r;
+	beneath.access &= LL_FILE_RIGHTS;
+	return add_access(enter, &beneath);
 }
 
 /* Moving between directories is the one right that every domain refuses which does not grant it, handled or not: so it

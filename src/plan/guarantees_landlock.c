@@ -30,6 +30,8 @@ static void judge_writes(struct judging *j)
 		open_part(j, STATE_WEAKER, "the caller's files outside can be emptied (Landlock before ABI 3)");
 	open_part(j, STATE_WEAKER,
 		  "mode, times and attributes of all the caller's files can be changed");
+	if (j->plan->ids == IDS_ROOT)
+		open_part(j, STATE_WEAKER, "device nodes that lie in the worktree can be used");
 	judge_fitness(j);
 	if (abi_of(j) < 2)
 		note(j, "files cannot be moved from one directory to another (Landlock before ABI 2)");
