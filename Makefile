@@ -49,6 +49,7 @@ fuzz:
 docs:
 	tools/jobs-table
 	tools/escapes
+	tools/hosts
 	mkdir -p $(BUILD)/docs
 	for page in man/*.[1-8]; do mandoc -T html -O man=%N.%S.html "$$page" >"$(BUILD)/docs/$${page##*/}.html" || exit 1; done
 
@@ -70,6 +71,7 @@ lint:
 	tools/lint
 	tools/catalogue
 	tools/escapes --check none
+	tools/hosts --check
 
 clean:
 	rm -rf $(BUILD) $(RELEASE) build-asan build-fuzz build-aarch64

@@ -160,7 +160,8 @@ static int map_tree(int fd, int map_fd, const struct plan_source *source)
 	return 0;
 }
 
-static int map_source(struct enter *enter, size_t i, int map_fd, struct pinfold_error *err)
+/* A mount call that nobody may use is more than a missing map: no other plan with these mounts can be carried out. */
+static int map_source(struct enter *enter, size_t i, int map_fd, int *ret_fact, struct pinfold_error *err)
 {
 	const struct plan_source *source = &enter->plan->sources[i];
 	struct stat st;
@@ -169,8 +170,12 @@ static int map_source(struct enter *enter, size_t i, int map_fd, struct pinfold_
 	if (fd < 0 && source->is_optional)
 		return 0;
 	enter->clones[i] = fd;
-	if (fd < 0)
-		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "open", source->path);
+	if (fd < 0) {
+		r = errno;
+		if (mounts_is_closed(r))
+			*ret_fact = FACT_MOUNTS;
+		return err_sys(err, PINFOLD_UNAVAILABLE, r, "open", source->path);
+	}
 	/* What is not compared is not looked at: it may be a mount whose server does not answer (F193). */
 	if (source->ino && fstat(fd, &st) < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "look at", source->path);
@@ -179,6 +184,8 @@ static int map_source(struct enter *enter, size_t i, int map_fd, struct pinfold_
 		return -ESTALE;
 	}
 	r = map_tree(fd, map_fd, source);
+	if (r == -ENOSYS)
+		*ret_fact = FACT_MOUNTS;
 	return r < 0 ? err_sys(err, PINFOLD_UNAVAILABLE, -r, "map the ids of", source->path) : 0;
 }
 
@@ -189,12 +196,13 @@ int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *er
 	for (size_t m = 0; m < plan->idmap_count; m++) {
 		FD_CLEANUP int map_fd = make_map(&plan->idmaps[m], plan);
 		int r = map_fd < 0 ? err_sys(err, PINFOLD_UNAVAILABLE, -map_fd, "make", "an id map") : 0;
+		int fact = map_fd >= 0 || enter_can_clone(CLONE_NEWUSER) ? FACT_IDMAP : FACT_NAMESPACES;
 
 		for (size_t i = 0; r == 0 && i < plan->source_count; i++)
 			if (plan->sources[i].idmap == (int)m)
-				r = map_source(enter, i, map_fd, err);
+				r = map_source(enter, i, map_fd, &fact, err);
 		if (r < 0) {
-			*ret_fact = map_fd >= 0 || enter_can_clone(CLONE_NEWUSER) ? FACT_IDMAP : FACT_NAMESPACES;
+			*ret_fact = fact;
 			return r;
 		}
 	}

@@ -101,10 +101,13 @@ static int open_source(struct enter *enter, size_t i, struct pinfold_error *err)
 	return 0;
 }
 
-/* What refuses mounts to everybody (a filter around us, AppArmor) answers so; what lies at a place does not. */
-static bool is_closed(int error)
+/* What refuses mounts to everybody (a filter around us, AppArmor) answers so; what lies at a place does not. Only
+ * EACCES can be either: then the root, which everybody may look at, tells. */
+bool mounts_is_closed(int error)
 {
-	return error == EPERM || error == ENOSYS;
+	FD_CLEANUP int root = error == EACCES ? sys_open_tree(AT_FDCWD, "/", SYS_OPEN_TREE_CLONE) : -1;
+
+	return error == EPERM || error == ENOSYS || (error == EACCES && root < 0);
 }
 
 int mounts_open_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err)
@@ -112,7 +115,7 @@ int mounts_open_sources(struct enter *enter, int *ret_fact, struct pinfold_error
 	for (size_t i = 0; i < enter->plan->source_count; i++) {
 		int r = open_source(enter, i, err);
 
-		if (r < 0 && is_closed(-r))
+		if (r < 0 && mounts_is_closed(-r))
 			*ret_fact = FACT_MOUNTS;
 		if (r < 0)
 			return r;
@@ -326,7 +329,9 @@ int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *e
 
 		if (r == 0 || (op->is_optional && (is_gone(-r) || op->kind == OP_SYSFS || op->kind == OP_MQUEUE)))
 			continue;
-		*ret_fact = operations[op->kind].fact < 0 && is_closed(-r) ? FACT_MOUNTS : operations[op->kind].fact;
+		*ret_fact = operations[op->kind].fact;
+		if (*ret_fact < 0 && mounts_is_closed(-r))
+			*ret_fact = FACT_MOUNTS;
 		return err_sys(err, PINFOLD_UNAVAILABLE, -r, mount_op_names[op->kind], op->path);
 	}
 	return 0;

@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
@@ -57,6 +58,33 @@ static int tiocsti_wide(char **args)
 {
 	(void)args;
 	return type_line(TIOCSTI | 1ul << 32);
+}
+
+/* The same on a terminal of its own, which it makes its controlling one: no terminal of the caller's is needed. */
+static int type_into(int master)
+{
+	char name[32];
+	int slave, number, lock = 0;
+
+	if (ioctl(master, TIOCSPTLCK, &lock) < 0 || ioctl(master, TIOCGPTN, &number) < 0 || setsid() < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "/dev/pts/%d", number);
+	slave = open(name, O_RDWR | O_CLOEXEC);
+	return slave < 0 ? -errno : attempt_result(ioctl(slave, TIOCSTI, "x"));
+}
+
+static int type_ahead(char **args)
+{
+	int master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC), status;
+	pid_t child = master < 0 ? -1 : fork();
+
+	(void)args;
+	if (child == 0)
+		_exit(-type_into(master));
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return -errno;
+	close(master);
+	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EPERM;
 }
 
 static int tioclinux(char **args)
@@ -233,6 +261,7 @@ const struct attempt kernel_attempts[] = {
 	{ "tiocsti", 0, tiocsti },
 	{ "tiocsti64", 0, tiocsti_wide },
 	{ "tioclinux", 1, tioclinux },
+	{ "type-ahead", 0, type_ahead },
 	{ "tiocsetd", 0, tiocsetd },
 	{ "tioccons", 0, tioccons },
 	{ "io_uring", 0, io_uring },

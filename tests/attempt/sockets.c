@@ -249,6 +249,32 @@ static int alg_socket(char **args)
 	return only_socket(AF_ALG, SOCK_SEQPACKET, 0);
 }
 
+static int listening(int family, const struct sockaddr *address, socklen_t length)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	return fd >= 0 && bind(fd, address, length) == 0 && listen(fd, 64) == 0 ? fd : -1;
+}
+
+/* serve PATH NAME: the services of a host, for where there is no other program: at this path, at this abstract name,
+ * and at a port of the loopback, which is said. Nobody needs to accept for a connection to succeed. */
+static int serve(char **args)
+{
+	struct sockaddr_un path, name;
+	struct sockaddr_in port = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t path_length = unix_address(&path, args[0], 0), name_length = unix_address(&name, args[1], 1);
+	socklen_t port_length = sizeof(port);
+	int fd = listening(AF_INET, (struct sockaddr *)&port, port_length);
+
+	if (fd < 0 || listening(AF_UNIX, (struct sockaddr *)&path, path_length) < 0 ||
+	    listening(AF_UNIX, (struct sockaddr *)&name, name_length) < 0 ||
+	    getsockname(fd, (struct sockaddr *)&port, &port_length) < 0)
+		return -errno;
+	printf("%u\n", ntohs(port.sin_port));
+	fflush(stdout);
+	return attempt_result(pause());
+}
+
 const struct attempt socket_attempts[] = {
 	{ "connect-unix", 1, connect_unix },
 	{ "connect-abstract", 1, connect_abstract },
@@ -269,5 +295,6 @@ const struct attempt socket_attempts[] = {
 	{ "alg-socket", 0, alg_socket },
 	{ "sctp-socket", 0, sctp_socket },
 	{ "smc-socket", 0, smc_socket },
+	{ "serve", 2, serve },
 	{ NULL, 0, NULL },
 };
