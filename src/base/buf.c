@@ -102,11 +102,12 @@ int buf_read_fd(struct buf *buf, int fd)
 	char spare;
 
 	while (!buf->error) {
-		size_t room = buf->max - buf->len;
+		size_t room = buf->max - buf->len, left = buf->cap - buf->len;
 		ssize_t n;
 
+		/* What is left of the last chunk is enough to see the end in. */
 		if (room > READ_CHUNK)
-			room = READ_CHUNK;
+			room = left > 1 && left <= READ_CHUNK ? left - 1 : READ_CHUNK;
 		if (!reserve(buf, room))
 			break;
 		/* At the maximum one byte more tells a text that just fits from one that is longer. */

@@ -64,7 +64,7 @@ static bool find_account(char *text, uid_t uid, char *fields[PASSWD_FIELD_COUNT]
  * there is no account; where it cannot be read we don't guess, since the account's home decides what is hidden. */
 static int read_passwd(struct buf *text)
 {
-	FD_CLEANUP int fd = open("/etc/passwd", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	FD_CLEANUP int fd = openat(AT_FDCWD, "/etc/passwd", O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;

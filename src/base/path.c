@@ -253,9 +253,39 @@ static int split_last(struct arena *arena, char *head, char **tail)
 	return 0;
 }
 
+enum step { STEP_DIRECTORY, STEP_MISSING, STEP_OTHER };
+
+/* What lies at path[0..length): something that is no link, nothing, or what needs a closer look. */
+static enum step step_at(char *path, size_t length)
+{
+	char kept = path[length], target[1];
+	ssize_t n;
+
+	path[length] = '\0';
+	n = readlink(path, target, sizeof(target));
+	path[length] = kept;
+	if (n >= 0)
+		return STEP_OTHER;
+	return errno == EINVAL ? STEP_DIRECTORY : errno == ENOENT ? STEP_MISSING : STEP_OTHER;
+}
+
+/* From path[end] on, before which all is resolved. STEP_DIRECTORY: the path is there, and is its own canonical form.
+ * STEP_MISSING: so it is as far as it exists. */
+static enum step walk(char *path, size_t end)
+{
+	enum step step = STEP_DIRECTORY;
+
+	while (path[end] && step == STEP_DIRECTORY) {
+		end += strcspn(path + end, "/");
+		step = step_at(path, end);
+		end += path[end] == '/';
+	}
+	return step;
+}
+
 /* A dangling link is followed by its text: what is made through it later appears where it points to, and that is the
  * spelling a rule has to be about. */
-int path_resolve(struct arena *arena, const char *path, char **ret, bool *ret_missing)
+static int resolve_links(struct arena *arena, const char *path, char **ret, bool *ret_missing)
 {
 	char found[PATH_MAX], empty[] = "", *tail = empty, *head = NULL, *whole;
 	bool is_missing = false;
@@ -286,45 +316,31 @@ int path_resolve(struct arena *arena, const char *path, char **ret, bool *ret_mi
 	return 0;
 }
 
-enum step { STEP_DIRECTORY, STEP_MISSING, STEP_OTHER };
-
-/* What lies at path[0..length): something that is no link, nothing, or what needs a closer look. */
-static enum step step_at(char *path, size_t length)
+/* Most paths have no link on their way, and then need one look for each component. The unusual (a link, a dot entry,
+ * no right to look) needs more. */
+int path_resolve(struct arena *arena, const char *path, char **ret, bool *ret_missing)
 {
-	char kept = path[length], target[1];
-	ssize_t n;
+	bool is_plain = path_is_normal(path) && path[1] && strlen(path) < PATH_MAX;
+	char *copy = is_plain ? arena_strdup(arena, path) : NULL;
+	enum step step = copy ? walk(copy, 1) : STEP_OTHER;
 
-	path[length] = '\0';
-	n = readlink(path, target, sizeof(target));
-	path[length] = kept;
-	if (n >= 0)
-		return STEP_OTHER;
-	return errno == EINVAL ? STEP_DIRECTORY : errno == ENOENT ? STEP_MISSING : STEP_OTHER;
+	if (step == STEP_OTHER)
+		return resolve_links(arena, path, ret, ret_missing);
+	*ret = copy;
+	if (ret_missing)
+		*ret_missing = step == STEP_MISSING;
+	return 0;
 }
 
-/* realpath asks about every component from the root on; most of what is asked for lies below a home, whose spelling is
- * known. The unusual (a link, a dot entry, no right to look) is left to path_resolve. */
+/* What is asked for lies mostly below a home, whose spelling is known. */
 int path_resolve_below(struct arena *arena, const char *dir, const char *below, char **ret)
 {
 	char *path = path_join(arena, dir, below);
-	size_t end;
 
 	if (!path)
 		return -ENOMEM;
-	if (!path_is_normal(path))
-		return path_resolve(arena, path, ret, NULL);
-	end = strlen(path) - strlen(below);
-	while (path[end]) {
-		enum step step;
-
-		end += strcspn(path + end, "/");
-		step = step_at(path, end);
-		if (step == STEP_OTHER)
-			return path_resolve(arena, path, ret, NULL);
-		if (step == STEP_MISSING)
-			break;
-		end += path[end] == '/';
-	}
+	if (!path_is_normal(path) || walk(path, strlen(path) - strlen(below)) == STEP_OTHER)
+		return resolve_links(arena, path, ret, NULL);
 	*ret = path;
 	return 0;
 }

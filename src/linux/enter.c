@@ -52,7 +52,7 @@ int enter_fact_of(int fact, const struct pinfold_error *err)
 static int find_arguments(struct enter *enter, struct pinfold_error *err)
 {
 	static const char path[] = "/proc/self/stat";
-	FD_CLEANUP int fd = open(path, O_RDONLY | O_CLOEXEC);
+	FD_CLEANUP int fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 	char text[2048], *at, *save = NULL, *word;
 	unsigned long address[4] = { 0 };
 	ssize_t length;

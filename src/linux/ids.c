@@ -26,7 +26,7 @@
 
 static int write_file(const char *path, const char *text)
 {
-	FD_CLEANUP int fd = open(path, O_WRONLY | O_CLOEXEC);
+	FD_CLEANUP int fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
@@ -126,7 +126,7 @@ static int make_map(const struct plan_idmap *map, const struct pinfold_plan *pla
 	}
 	if (r == 0) {
 		snprintf(path, sizeof(path), "/proc/%d/ns/user", pid);
-		fd = open(path, O_RDONLY | O_CLOEXEC);
+		fd = openat(AT_FDCWD, path, O_RDONLY | O_CLOEXEC);
 		r = fd < 0 ? -errno : 0;
 	}
 	close(gate[0]);

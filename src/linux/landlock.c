@@ -59,7 +59,7 @@ static int add_rule(const struct enter *enter, const struct plan_landlock_rule *
 	int r;
 
 	if (rule->path) {
-		opened = open(rule->path, O_PATH | O_CLOEXEC);
+		opened = openat(AT_FDCWD, rule->path, O_PATH | O_CLOEXEC);
 		if (opened < 0)
 			return -errno;
 		beneath.fd = opened;
@@ -77,7 +77,7 @@ int landlock_scope_signals(void)
 {
 	const struct ruleset_attr attr = { .fs = LL_REFER, .scoped = LL_SCOPE_SIGNAL };
 	FD_CLEANUP int fd = (int)syscall(NR_LANDLOCK_CREATE_RULESET, &attr, sizeof(attr), 0);
-	FD_CLEANUP int root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	FD_CLEANUP int root = openat(AT_FDCWD, "/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const struct path_beneath all = { .access = LL_REFER, .fd = root };
 
 	if (fd < 0 || root < 0 || syscall(NR_LANDLOCK_ADD_RULE, fd, 1 /* LANDLOCK_RULE_PATH_BENEATH */, &all, 0) < 0)

@@ -24,7 +24,10 @@
 #include "linux/enter.h"
 #include "linux/sys.h"
 
-enum { ATTACH_TRIES = 11 }; /* a tenth of a second */
+enum {
+	ATTACH_TRIES = 11, /* a tenth of a second */
+	AT_BIRTH = 01777,  /* what mkdir gives of a mode, where no umask takes from it */
+};
 
 static bool is_gone(int error)
 {
@@ -62,7 +65,7 @@ static int open_lower(struct enter *enter, size_t i, struct pinfold_error *err)
 {
 	const struct plan_source *source = &enter->plan->sources[i];
 
-	enter->lowers[i] = open(source->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	enter->lowers[i] = openat(AT_FDCWD, source->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (enter->lowers[i] < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "open", source->path);
 	return check_identity(enter->lowers[i], source, err);
@@ -153,23 +156,19 @@ static int op_tmpfs(struct enter *enter, const struct plan_op *op)
 
 static int op_directory(struct enter *enter, const struct plan_op *op)
 {
-	/* mkdir's mode is cut by the umask, the sticky bit is not given by it on every file system: set it. */
-	if (mkdirat(enter->private_fd, op->path, op->mode & 0777) < 0)
+	if (mkdirat(enter->private_fd, op->path, op->mode & AT_BIRTH) < 0)
 		return -errno;
-	return fchmodat(enter->private_fd, op->path, op->mode, 0) < 0 ? -errno : 0;
+	return op->mode & ~AT_BIRTH && fchmodat(enter->private_fd, op->path, op->mode, 0) < 0 ? -errno : 0;
 }
 
 static int op_file(struct enter *enter, const struct plan_op *op)
 {
-	FD_CLEANUP int fd = openat(enter->private_fd, op->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	int r;
+	FD_CLEANUP int fd = -1;
 
-	if (fd < 0)
-		return -errno;
-	r = op->length ? fd_write_all(fd, op->text, op->length) : 0;
-	if (r < 0)
-		return r;
-	return fchmod(fd, op->mode) < 0 ? -errno : 0;
+	if (!op->length) /* a place to mount over */
+		return mknodat(enter->private_fd, op->path, S_IFREG | (op->mode & 0777), 0) < 0 ? -errno : 0;
+	fd = openat(enter->private_fd, op->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, op->mode & 0777);
+	return fd < 0 ? -errno : fd_write_all(fd, op->text, op->length);
 }
 
 static int op_link(struct enter *enter, const struct plan_op *op)
@@ -319,7 +318,7 @@ static const struct {
 };
 _Static_assert(sizeof(operations) / sizeof(operations[0]) == OP_KIND_COUNT, "an operation is missing");
 
-int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err)
+static int carry_out_all(struct enter *enter, int *ret_fact, struct pinfold_error *err)
 {
 	const struct pinfold_plan *plan = enter->plan;
 
@@ -335,4 +334,14 @@ int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *e
 		return err_sys(err, PINFOLD_UNAVAILABLE, -r, mount_op_names[op->kind], op->path);
 	}
 	return 0;
+}
+
+/* The caller's umask is the command's. What the plan makes has the modes that it says, from birth on. */
+int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err)
+{
+	const mode_t callers = umask(0);
+	int r = carry_out_all(enter, ret_fact, err);
+
+	umask(callers);
+	return r;
 }

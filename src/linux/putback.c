@@ -33,7 +33,7 @@ int putback_send(struct enter *enter, int *ret_fact, struct pinfold_error *err)
 	if (enter->watch_fd < 0)
 		return 0;
 	for (int i = 0; i < WATCH_PRIVATE && r == 0; i++) {
-		fds[i] = open(opened[i].path, opened[i].flags | O_CLOEXEC);
+		fds[i] = openat(AT_FDCWD, opened[i].path, opened[i].flags | O_CLOEXEC);
 		r = fds[i] < 0 ? -errno : 0;
 		what = r < 0 ? opened[i].path : what;
 	}

@@ -204,7 +204,7 @@ int project_read(const char *directory, const char *name, struct buf *text, stru
 {
 	struct arena arena = {0};
 	const char *path = path_join(&arena, directory, name);
-	FD_CLEANUP int dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	FD_CLEANUP int dir = openat(AT_FDCWD, directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	FD_CLEANUP int fd = -1;
 	struct stat st;
 	int r;

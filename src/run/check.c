@@ -50,7 +50,7 @@ static void enter_root(struct checking *c, size_t index)
 	fd_close(&c->root_fd);
 	c->root = index;
 	c->root_error = 0;
-	c->root_fd = open(root->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	c->root_fd = openat(AT_FDCWD, root->path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (c->root_fd < 0 || fstat(c->root_fd, &st) < 0)
 		c->root_error = -errno;
 	else if (!is_node(&st, &root->node))

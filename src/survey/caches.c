@@ -135,7 +135,7 @@ static int make_base(struct taking *take, const char *path, int *ret_fd)
 	if (r < 0)
 		return take_note(take, "'%s' cannot be made (%s): no cache is kept", path, strerror(-r));
 	if (take->make)
-		*ret_fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		*ret_fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ static int open_base(struct taking *take, char **ret_path, int *ret_fd)
 	if (path_is_in(path, survey->worktree))
 		return 0;
 	*ret_path = path;
-	*ret_fd = open(path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	*ret_fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (*ret_fd < 0 && errno == ENOENT) {
 		r = make_base(take, path, ret_fd);
 		if (r < 0 || *ret_fd < 0)

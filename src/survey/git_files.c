@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/fd.h"
 #include "base/gitconfig.h"
 #include "base/limits.h"
@@ -38,25 +38,21 @@ bool git_is_repository(struct taking *take, const char *directory)
 /* The text of a file, in the arena; -E2BIG beyond the limit, -EINVAL for a zero byte in it. */
 static int read_text(struct taking *take, const char *path, size_t limit, char **ret)
 {
+	struct buf text BUF_CLEANUP = BUF_INIT(limit);
 	int fd FD_CLEANUP = -1;
-	char *text;
-	ssize_t n;
+	int r;
 
 	if (!path)
 		return -ENOMEM;
 	fd = fd_open_regular(AT_FDCWD, path);
 	if (fd < 0)
 		return look_failed(take, path, -fd);
-	text = malloc(limit + 1);
-	if (!text)
-		return -ENOMEM;
-	n = fd_read_all(fd, text, limit + 1);
-	if (n < 0 || (size_t)n > limit || memchr(text, '\0', (size_t)n)) {
-		free(text);
-		return n < 0 ? (int)n : (size_t)n > limit ? -E2BIG : -EINVAL;
-	}
-	*ret = arena_strndup(take->arena, text, (size_t)n);
-	free(text);
+	r = buf_read_fd(&text, fd);
+	if (r < 0)
+		return r;
+	if (text.len && memchr(text.data, '\0', text.len))
+		return -EINVAL;
+	*ret = arena_strndup(take->arena, text.data ? text.data : "", text.len);
 	return *ret ? 0 : -ENOMEM;
 }
 

@@ -91,7 +91,7 @@ static int parse(struct taking *take, char *text)
 int take_mounts(struct taking *take)
 {
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_TEXT_BYTES);
-	FD_CLEANUP int fd = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
+	FD_CLEANUP int fd = openat(AT_FDCWD, "/proc/self/mountinfo", O_RDONLY | O_CLOEXEC);
 	int r;
 
 	if (fd < 0)

@@ -74,7 +74,7 @@ static int take_descriptor(struct taking *take, int number, int fd, dev_t *ret_r
 static int take_terminal(struct taking *take, const dev_t rdev[3])
 {
 	struct survey_terminal *terminal = &take->survey->terminal;
-	FD_CLEANUP int fd = open("/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	FD_CLEANUP int fd = openat(AT_FDCWD, "/dev/tty", O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	struct stat st;
 	int ours = 0;
 
