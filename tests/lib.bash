@@ -24,6 +24,7 @@ if [ -n "${PINFOLD_TEST_BACKEND:-}" ] && [ -z "${PINFOLD_ON_BACKEND:-}" ]; then
 	PINFOLD_ON_BACKEND=$PINFOLD
 	PINFOLD=$PROJECT/tests/on_backend
 	PINFOLD_TEST_ACCEPT=writes,repository,processes,terminal
+	[ "$PINFOLD_TEST_BACKEND" != bwrap ] || PINFOLD_TEST_ACCEPT=services
 	((EUID)) || PINFOLD_TEST_ACCEPT+=,privileges
 	export PINFOLD_ON_BACKEND PINFOLD_TEST_BACKEND PINFOLD_TEST_ACCEPT
 fi

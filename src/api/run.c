@@ -19,6 +19,7 @@
 #include "base/err.h"
 #include "base/fd.h"
 #include "base/limits.h"
+#include "linux/enter.h"
 #include "report/events.h"
 #include "run/carry.h"
 
@@ -71,15 +72,22 @@ static int plan_again(struct pinfold_plan *plan, struct pinfold_error *err)
 	return r;
 }
 
+enum { AGAIN_ONCE = 1 << 28, AGAIN_TWICE = 2 * AGAIN_ONCE };
+_Static_assert(FACT_COUNT < 28, "a bit for each fact");
+
 /*
  * A try failed before the command ran: make a new plan if the machine turned out to lack something that was not known.
- * Each fact counts once, so this ends. False: the result stands, with the error of the new plan in it where
- * that could not be made or is refused.
+ * Each fact counts once, and what is tried again as it is twice, so this ends. False: the result stands, with the error
+ * of the new plan in it where that could not be made or is refused.
  */
 static bool try_again(struct pinfold_plan *plan, struct run_result *result, unsigned *tried)
 {
 	unsigned bit;
 
+	if (!result->ran && result->fact == ENTER_AGAIN && !(*tried & AGAIN_TWICE)) {
+		*tried += AGAIN_ONCE;
+		return plan_again(plan, &result->error) == 0;
+	}
 	if (result->ran || result->fact < 0 || result->fact >= FACT_COUNT)
 		return false;
 	bit = 1u << result->fact;

@@ -21,6 +21,7 @@ const char *const host_fact_names[FACT_COUNT] = {
 	[FACT_IDMAP] = "id-mapped mounts",
 	[FACT_SECCOMP] = "seccomp",
 	[FACT_LANDLOCK] = "Landlock",
+	[FACT_BWRAP] = "bubblewrap",
 	[FACT_WATCH] = "watch over the mounts",
 };
 

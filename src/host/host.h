@@ -20,6 +20,7 @@ enum host_fact {
 	FACT_IDMAP, /* id-mapped binds, for runs started by root (mount_setattr, Linux 5.12, and the file system) */
 	FACT_SECCOMP,
 	FACT_LANDLOCK,
+	FACT_BWRAP, /* bubblewrap is there, may be trusted, and makes the namespaces and mounts */
 	FACT_WATCH, /* the pen's mounts can be seen and put back from outside */
 	FACT_COUNT
 };

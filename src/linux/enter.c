@@ -122,58 +122,6 @@ void enter_close(struct enter *enter)
 	fd_close(&enter->watch_fd);
 }
 
-static _Noreturn void be_init(struct enter *enter);
-
-bool enter_can_clone(unsigned long flags)
-{
-	pid_t pid = sys_clone((flags & ~(unsigned long)CLONE_PIDFD) | SIGCHLD, NULL);
-
-	if (pid == 0)
-		_exit(0);
-	if (pid > 0)
-		waitpid(pid, NULL, __WALL);
-	return pid > 0;
-}
-
-static pid_t spawn_namespaces(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err)
-{
-	const struct pinfold_plan *plan = enter->plan;
-	unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
-			      CLONE_NEWCGROUP | CLONE_PIDFD | SIGCHLD;
-	pid_t pid;
-	int r;
-
-	*ret_fact = -1;
-	r = ids_map_sources(enter, ret_fact, err);
-	if (r < 0) {
-		*ret_fact = enter_fact_of(*ret_fact, err);
-		return r;
-	}
-	if (plan->ids == IDS_HIDDEN)
-		stdio_give_pipes(enter);
-	if (plan->offline)
-		flags |= CLONE_NEWNET;
-	pid = sys_clone(flags, ret_pidfd);
-	if (pid == 0)
-		be_init(enter);
-	if (pid < 0) {
-		r = err_sys(err, PINFOLD_UNAVAILABLE, errno, "make namespaces for", plan->argv.v[0]);
-		*ret_fact = enter_fact_of(plan->offline && enter_can_clone(flags & ~(unsigned long)CLONE_NEWNET) ?
-						  FACT_NET_NAMESPACE : FACT_NAMESPACES, err);
-		return r;
-	}
-	if (enter->waits_for_ids) {
-		r = ids_write_for(enter, pid, err);
-		if (r < 0) {
-			kill(pid, SIGKILL);
-			waitpid(pid, NULL, __WALL);
-			fd_close(ret_pidfd);
-			return r;
-		}
-	}
-	return pid;
-}
-
 const char enter_init_name[] = "pinfold-init";
 
 const char enter_reaper_name[] = "pinfold-reaper";
@@ -240,7 +188,7 @@ int enter_filter(const struct pinfold_plan *plan, int *fact, struct pinfold_erro
 	return 0;
 }
 
-static int harden(struct enter *enter, int *fact, struct pinfold_error *err)
+int enter_harden(struct enter *enter, int *fact, struct pinfold_error *err)
 {
 	const struct pinfold_plan *plan = enter->plan;
 	struct plan_limits limits = plan->limits;
@@ -257,7 +205,7 @@ static int harden(struct enter *enter, int *fact, struct pinfold_error *err)
 		return r;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "set", "no_new_privs");
-	r = caps_drop(true, err);
+	r = caps_drop(plan->backend == BACKEND_OWN_NAMESPACES, err);
 	if (r < 0)
 		return r;
 	/* Else the command walks in through /proc/1/mem (E10E). */
@@ -309,16 +257,16 @@ static int set_up(struct enter *enter, int *fact, struct pinfold_error *err)
 	r = stdio_reopen(enter, err);
 	if (r < 0)
 		return r;
-	return harden(enter, fact, err);
+	return enter_harden(enter, fact, err);
 }
 
-static _Noreturn void be_init(struct enter *enter)
+_Noreturn void enter_be_init(struct enter *enter, enter_set_up *prepare)
 {
 	struct pinfold_error err = { 0 };
 	int fact = -1;
 
 	enter_begin(enter, enter_init_name);
-	if (set_up(enter, &fact, &err) < 0 || init_prepare(enter, &err) < 0) {
+	if (prepare(enter, &fact, &err) < 0 || init_prepare(enter, &err) < 0) {
 		report_error(enter->report_fd, enter_fact_of(fact, &err), &err);
 		_exit(INIT_NEVER_STARTED);
 	}
@@ -334,10 +282,61 @@ static _Noreturn void be_init(struct enter *enter)
 	init_run(enter);
 }
 
+bool enter_can_clone(unsigned long flags)
+{
+	pid_t pid = sys_clone((flags & ~(unsigned long)CLONE_PIDFD) | SIGCHLD, NULL);
+
+	if (pid == 0)
+		_exit(0);
+	if (pid > 0)
+		waitpid(pid, NULL, __WALL);
+	return pid > 0;
+}
+
+static pid_t spawn_namespaces(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err)
+{
+	const struct pinfold_plan *plan = enter->plan;
+	unsigned long flags = CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
+			      CLONE_NEWCGROUP | CLONE_PIDFD | SIGCHLD;
+	pid_t pid;
+	int r;
+
+	*ret_fact = -1;
+	r = ids_map_sources(enter, ret_fact, err);
+	if (r < 0) {
+		*ret_fact = enter_fact_of(*ret_fact, err);
+		return r;
+	}
+	if (plan->ids == IDS_HIDDEN)
+		stdio_give_pipes(enter);
+	if (plan->offline)
+		flags |= CLONE_NEWNET;
+	pid = sys_clone(flags, ret_pidfd);
+	if (pid == 0)
+		enter_be_init(enter, set_up);
+	if (pid < 0) {
+		r = err_sys(err, PINFOLD_UNAVAILABLE, errno, "make namespaces for", plan->argv.v[0]);
+		*ret_fact = enter_fact_of(plan->offline && enter_can_clone(flags & ~(unsigned long)CLONE_NEWNET) ?
+						  FACT_NET_NAMESPACE : FACT_NAMESPACES, err);
+		return r;
+	}
+	if (enter->waits_for_ids) {
+		r = ids_write_for(enter, pid, err);
+		if (r < 0) {
+			kill(pid, SIGKILL);
+			waitpid(pid, NULL, __WALL);
+			fd_close(ret_pidfd);
+			return r;
+		}
+	}
+	return pid;
+}
+
 typedef pid_t spawn_function(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err);
 
 static spawn_function *const spawners[BACKEND_KIND_COUNT] = {
 	[BACKEND_OWN_NAMESPACES] = spawn_namespaces,
+	[BACKEND_BUBBLEWRAP] = bubblewrap_spawn,
 	[BACKEND_ONLY_LANDLOCK] = reaper_spawn,
 };
 

@@ -19,7 +19,8 @@
  *
  * Everything here works on data prepared before the clone, and must not allocate, lock, log or decide.
  *
- * That is the way with namespaces. Without them there is a reaper in the place of the init: reaper.c.
+ * That is the way with namespaces of our own. bubblewrap may do the first three in our stead: bubblewrap.c. Without any
+ * there is a reaper in the place of the init: reaper.c.
  */
 #ifndef LINUX_ENTER_H
 #define LINUX_ENTER_H
@@ -46,16 +47,19 @@ enum report_kind {
 /* How the pen's init ends; for the supervisor, where a report was lost. Nobody else's code is ever its own. */
 enum {
 	INIT_ENDED = 0,           /* the command has ended, and how is reported */
-	INIT_LOST = 1,            /* the command was started, and the init could not stay with it to the end */
+	INIT_LOST = 2,            /* the command was started, and the init could not stay with it to the end */
 	INIT_NEVER_STARTED = 125, /* the command was not executed */
 };
 
 enum { INIT_KEPT = 5 }; /* descriptors of its own */
 
+/* Instead of a fact: something was there when it was looked at, and gone when it was used. Another try may do. */
+enum { ENTER_AGAIN = -2 };
+
 struct enter_report {
 	enum report_kind kind;
 	int status;
-	int fact; /* the host fact that the failed step disproves, or -1 */
+	int fact; /* the host fact that the failed step disproves, or -1, or ENTER_AGAIN */
 	struct pinfold_error error;
 };
 
@@ -130,6 +134,19 @@ void enter_begin(struct enter *enter, const char *name); /* first of all */
 int enter_directory(const struct pinfold_plan *plan, struct pinfold_error *err);
 void enter_leave_keyring(void);
 int enter_filter(const struct pinfold_plan *plan, int *fact, struct pinfold_error *err);
+
+/* Steps 5 and 6: the hardening; and the whole of it after a set-up of the backend's own. */
+typedef int enter_set_up(struct enter *enter, int *fact, struct pinfold_error *err);
+int enter_harden(struct enter *enter, int *fact, struct pinfold_error *err);
+_Noreturn void enter_be_init(struct enter *enter, enter_set_up *prepare);
+
+/* bubblewrap.c */
+pid_t bubblewrap_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err);
+int bubblewrap_arguments(int fd, const struct pinfold_plan *plan); /* bubblewrap_arguments.c: 0 or -errno */
+/* bubblewrap_arguments.c: a descriptor to read that from, which an exec leaves open; or -errno */
+int bubblewrap_file(const void *content, size_t length);
+/* bubblewrap_inside.c: what is left of the set-up inside */
+int bubblewrap_finish(struct enter *enter, int *fact, struct pinfold_error *err);
 
 /* reaper.c */
 pid_t reaper_spawn(struct enter *enter, int *ret_pidfd, int *ret_fact, struct pinfold_error *err);

@@ -2,11 +2,11 @@
 /*
  * The backends, and the choice of one.
  *
- *   `auto` takes the first of namespaces, landlock whose needs this machine has not disproved.
+ *   `auto` takes the first of namespaces, bwrap, landlock whose needs this machine has not disproved.
  *   A backend that is named is taken, or the run is refused with what stands in its way.
  *   Where none is possible nothing is held, and the refusal says why for each.
  *
- * The first holds everything the second does and more, so that the order is the choice. What a machine cannot do is
+ * Each holds everything the next one does and more, so that the order is the choice. What a machine cannot do is
  * mostly found out by the set-up of a run: a step that fails disproves a fact, and the plan is made once more.
  */
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include "plan/judging.h"
 
 _Static_assert((int)BACKEND_OWN_NAMESPACES == (int)BACKEND_NAMESPACES &&
+	       (int)BACKEND_BUBBLEWRAP == (int)BACKEND_BWRAP &&
 	       (int)BACKEND_ONLY_LANDLOCK == (int)BACKEND_LANDLOCK && (int)BACKEND_KIND_COUNT == (int)BACKEND_COUNT,
 	       "the words of the key are the backends");
 
@@ -26,6 +27,7 @@ const struct backend_def backend_defs[BACKEND_KIND_COUNT] = {
 	[BACKEND_NONE] = { .name = "none" },
 	[BACKEND_OWN_NAMESPACES] = { "namespaces", NEEDS(FACT_NAMESPACES, FACT_MOUNTS), plan_namespaces,
 				     judges_namespaces },
+	[BACKEND_BUBBLEWRAP] = { "bwrap", NEEDS(FACT_BWRAP), plan_namespaces, judges_bubblewrap },
 	[BACKEND_ONLY_LANDLOCK] = { "landlock", NEEDS(FACT_LANDLOCK), plan_landlock_alone,
 				    judges_landlock },
 };
@@ -73,6 +75,24 @@ static int refuse_named(struct pinfold_plan *plan, const struct backend_def *def
 		      err_oom(err);
 }
 
+/* bubblewrap is looked for on the disk when its turn comes, and not before. What is refused to root is refused to what
+ * root starts as well. */
+static int look_for_programs(struct pinfold_plan *plan, enum backend backend, struct pinfold_error *err)
+{
+	const struct host_finding *namespaces = &plan->host->fact[FACT_NAMESPACES];
+	const struct survey *survey = &plan->survey;
+	int r;
+
+	if (backend != BACKEND_BUBBLEWRAP)
+		return 0;
+	r = survey_find_bubblewrap(&plan->survey, err);
+	if (r == 0 && survey->unusable.path)
+		host_learn(plan->host, FACT_BWRAP, "use", survey->unusable.path, survey->unusable.errnum);
+	else if (r == 0 && plan->host->is_root && namespaces->state == FACT_NO)
+		host_learn(plan->host, FACT_BWRAP, namespaces->step, namespaces->object, namespaces->errnum);
+	return r;
+}
+
 int plan_choose_backend(struct pinfold_plan *plan, struct pinfold_error *err)
 {
 	const int named = (int)policy_number(plan->policy, KEY_BACKEND);
@@ -80,10 +100,14 @@ int plan_choose_backend(struct pinfold_plan *plan, struct pinfold_error *err)
 	plan->backend = BACKEND_NONE;
 	if (policy_number(plan->policy, KEY_MODE) == MODE_OFF)
 		return 0;
-	for (int i = BACKEND_NONE + 1; plan->backend == BACKEND_NONE && i < BACKEND_KIND_COUNT; i++)
-		if ((named == BACKEND_AUTO || named == i) &&
-		    missing_fact(plan, &backend_defs[i]) == FACT_COUNT)
+	for (int i = BACKEND_NONE + 1; plan->backend == BACKEND_NONE && i < BACKEND_KIND_COUNT; i++) {
+		int r = named == BACKEND_AUTO || named == i ? look_for_programs(plan, (enum backend)i, err) : -ENOENT;
+
+		if (r == 0 && missing_fact(plan, &backend_defs[i]) == FACT_COUNT)
 			plan->backend = (enum backend)i;
+		else if (r < 0 && r != -ENOENT)
+			return r;
+	}
 	if (named != BACKEND_AUTO && plan->backend == BACKEND_NONE)
 		return refuse_named(plan, &backend_defs[named], err);
 	return 0;

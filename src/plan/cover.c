@@ -323,13 +323,13 @@ static bool has_effect(const struct cover *cover, const struct cover *outer)
 
 /* git replaces its configuration, which a mount point does not let it do: instead of the file lies a link to a copy,
  * which git follows, making its lock beside the copy. What the name stands for cannot be turned round: the link is the
- * mount. */
+ * mount. bubblewrap mounts no link: there the file is only protected, and git says that it cannot write to it. */
 static bool lay_copy(struct covers *covers, const struct cover *cover)
 {
 	struct layout *layout = covers->layout;
 	const struct survey *survey = &layout->plan->survey;
 
-	for (size_t i = 0; i < survey->config_count; i++) {
+	for (size_t i = 0; layout->plan->backend != BACKEND_BUBBLEWRAP && i < survey->config_count; i++) {
 		if (strcmp(survey->configs[i].path, cover->path) != 0)
 			continue;
 		layout_copy(layout, &survey->configs[i]);

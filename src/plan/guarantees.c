@@ -117,7 +117,10 @@ static void judge_watch(struct judging *j, const char *covered, const char *done
 {
 	struct arena *arena = &j->plan->arena;
 
-	if (!has_fact(j, FACT_WATCH))
+	if (j->plan->backend == BACKEND_BUBBLEWRAP)
+		note(j, arena_printf(arena, "a %s that the host replaces can be %s for the rest of the run: mounts of "
+				     "bubblewrap's are not put back", covered, done));
+	else if (!has_fact(j, FACT_WATCH))
 		note(j,
 		     arena_printf(arena,
 				  "a %s that the host replaces can be %s for the rest of the run: its cover cannot be "
@@ -359,6 +362,7 @@ static void judge_privileges(struct judging *j)
 		open_part(j, STATE_WEAKER,
 			  arena_printf(
 				  &j->plan->arena, "the command runs as root of the host, without capabilities (%s)",
+				  j->plan->backend == BACKEND_BUBBLEWRAP ? "bubblewrap maps no ids" :
 				  has_fact(j, FACT_IDMAP) ? "no CAP_SYS_ADMIN to map ids" : fact_text(j, FACT_IDMAP)));
 	judge_nesting(j, "the command may make namespaces and mounts of its own (nesting)");
 }
@@ -381,7 +385,7 @@ static void judge_limits(struct judging *j)
 		held_by(j, "supervisor's clock");
 	if (limits->processes != POLICY_NONE)
 		held_by(j, "RLIMIT_NPROC in the user namespace");
-	if (limits->tmp_size != POLICY_NONE)
+	if (limits->tmp_size != POLICY_NONE && j->plan->backend == BACKEND_OWN_NAMESPACES)
 		held_by(j, "size of the private tmpfs");
 	note(j, "the size of the worktree and of the output is not limited");
 	if (limits->memory != POLICY_NONE) {

@@ -3,8 +3,8 @@
  * The home, hidden by name: a read-only overlay whose upper of two lower layers is a directory of the private tmpfs
  * with a whiteout for every hidden name, over the real home. A hidden name then reads as absent also when the host
  * makes or replaces it during the run (E043, E044), which no mask on an inode does. What the overlay cannot be used for
- * (a kernel or file system that refuses it; a home that is writable) falls back to binding the visible entries into a
- * private home, or to masks.
+ * (a kernel or file system that refuses it; a home that is writable; bubblewrap, which makes no whiteouts) falls back
+ * to binding the visible entries into a private home, or to masks.
  */
 #include <errno.h>
 #include <string.h>
@@ -27,7 +27,7 @@ bool plan_home_has_overlay(const struct pinfold_plan *plan, size_t home)
 {
 	const struct survey_home *seen = &plan->survey.home[home];
 
-	return policy_number(plan->policy, KEY_HOME) == HOME_MASKED &&
+	return policy_number(plan->policy, KEY_HOME) == HOME_MASKED && plan->backend != BACKEND_BUBBLEWRAP &&
 	       plan->host->fact[FACT_OVERLAY].state != FACT_NO && S_ISDIR(seen->node.mode) &&
 	       strcmp(seen->path, "/") != 0 && !plan_writable_root(plan, seen->path) && can_be_taken_alone(plan, seen);
 }

@@ -11,7 +11,7 @@ int plan_choose_backend(struct pinfold_plan *plan, struct pinfold_error *err);
 const char *plan_no_backend(struct pinfold_plan *plan);
 /* What stands in the way, in words; NULL when out of memory. */
 const char *plan_fact_text(struct pinfold_plan *plan, enum host_fact fact);
-int plan_namespaces(struct pinfold_plan *plan);     /* mounts.c */
+int plan_namespaces(struct pinfold_plan *plan);     /* mounts.c; for bubblewrap, too */
 int plan_landlock_alone(struct pinfold_plan *plan); /* landlock_alone.c */
 
 /* Each returns 0 or -ENOMEM. They read policy, host and survey through the plan, and fill their part of it. */

@@ -8,6 +8,7 @@
 typedef void judge_function(struct judging *j);
 
 extern judge_function *const judges_namespaces[GUARANTEE_COUNT]; /* guarantees.c */
+extern judge_function *const judges_bubblewrap[GUARANTEE_COUNT]; /* guarantees_bubblewrap.c */
 extern judge_function *const judges_landlock[GUARANTEE_COUNT];   /* guarantees_landlock.c */
 
 struct judging {

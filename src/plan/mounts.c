@@ -80,6 +80,15 @@ static void lay_temporary(struct layout *layout)
 	layout->plan->ops[layout->plan->op_count - 1].is_optional = true; /* often a link to /tmp, or missing */
 }
 
+/* Wherever it is installed, in a hidden home or below /tmp, it is found here, and nothing of the host's path shows. */
+static void lay_enter(struct layout *layout)
+{
+	if (layout->plan->backend != BACKEND_BUBBLEWRAP)
+		return;
+	layout_bind(layout, layout_source(layout, layout->plan->survey.enter, NULL, ATTR_FIXED), PLAN_ENTER_PLACE,
+		    false);
+}
+
 static void lay_run(struct layout *layout)
 {
 	const struct survey *survey = &layout->plan->survey;
@@ -94,6 +103,7 @@ static void lay_run(struct layout *layout)
 			layout_op(layout, OP_LINK, layout_join(layout, "run", below))->text =
 				survey->run_links.v[i + 1];
 	}
+	lay_enter(layout);
 	if (!survey->resolver || layout->plan->offline)
 		return;
 	source = layout_source(layout, survey->resolver, NULL, ATTR_FIXED);
@@ -184,7 +194,8 @@ static void lay_kernel_views(struct layout *layout)
 		op->attr_set = ATTR_READONLY;
 		op->is_optional = true;
 	}
-	if (plan->offline) {
+	/* bubblewrap mounts no sysfs: the host's shows the names of its interfaces */
+	if (plan->offline && plan->backend != BACKEND_BUBBLEWRAP) {
 		/* /sys names the interfaces of the network namespace it was mounted in; the limits stay visible */
 		int source = layout_source(layout, "/sys/fs/cgroup", NULL, ATTR_FIXED);
 
@@ -258,7 +269,7 @@ static int collect_granted(struct pinfold_plan *plan)
 
 static int collect_watched(struct pinfold_plan *plan)
 {
-	if (plan->host->fact[FACT_WATCH].state == FACT_NO)
+	if (plan->host->fact[FACT_WATCH].state == FACT_NO || plan->backend == BACKEND_BUBBLEWRAP)
 		return 0;
 	plan->watched = ARENA_ARRAY(&plan->arena, size_t, plan->op_count + 1);
 	for (size_t i = 0; plan->watched && i < plan->op_count; i++)
@@ -313,7 +324,7 @@ int plan_namespaces(struct pinfold_plan *plan)
 			plan->host->fact[FACT_NET_NAMESPACE].state != FACT_NO;
 	decide_stdio(plan);
 	r = plan_ids(plan);
-	if (r == 0)
+	if (r == 0 && plan->backend == BACKEND_OWN_NAMESPACES)
 		r = plan_ports(plan);
 	if (r == 0)
 		r = plan_mounts(plan);

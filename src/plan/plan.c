@@ -33,13 +33,19 @@ static const char *below_temporary(const struct survey *survey, const char *plac
 	return NULL;
 }
 
+/* The pen is made of mounts. */
+static bool has_mounts(const struct pinfold_plan *plan)
+{
+	return plan->backend == BACKEND_OWN_NAMESPACES || plan->backend == BACKEND_BUBBLEWRAP;
+}
+
 /* What is bound below /tmp needs a place there: the private temp gets one, in a directory of the caller's it would be
  * left behind. */
 static int refuse_covering(const struct pinfold_plan *plan, struct pinfold_error *err)
 {
 	static const char *const places[] = { "/tmp", "/var/tmp" };
 
-	for (size_t i = 0; plan->backend == BACKEND_OWN_NAMESPACES && plan->survey.tmp && i < 2; i++) {
+	for (size_t i = 0; has_mounts(plan) && plan->survey.tmp && i < 2; i++) {
 		const char *covered = below_temporary(&plan->survey, places[i]);
 		int r;
 
@@ -72,7 +78,7 @@ static int refuse_nesting(const struct pinfold_plan *plan, struct pinfold_error 
 
 static bool needs_entries(const struct pinfold_plan *plan)
 {
-	if (plan->backend != BACKEND_OWN_NAMESPACES || policy_number(plan->policy, KEY_HOME) != HOME_MASKED)
+	if (!has_mounts(plan) || policy_number(plan->policy, KEY_HOME) != HOME_MASKED)
 		return false;
 	for (size_t i = 0; i < plan->survey.home_count; i++)
 		if (!plan_home_has_overlay(plan, i) && !plan_writable_root(plan, plan->survey.home[i].path))
@@ -84,7 +90,7 @@ static bool needs_entries(const struct pinfold_plan *plan)
  */
 static bool keeps_identity(const struct pinfold_plan *plan, const char *path)
 {
-	if (plan->backend != BACKEND_OWN_NAMESPACES || path_is_in(path, plan->survey.worktree) ||
+	if (!has_mounts(plan) || path_is_in(path, plan->survey.worktree) ||
 	    plan_writable_root(plan, path))
 		return true;
 	for (size_t i = 0; i < plan->survey.home_count; i++)

@@ -117,6 +117,9 @@ struct plan_copy {
 
 #define PLAN_COPY_NAME "config"
 
+/* Where a pen that bubblewrap makes has our program that goes on in it. */
+#define PLAN_ENTER_PLACE "/run/pinfold/enter"
+
 /* ---- Landlock ---- */
 
 struct plan_landlock_rule {
@@ -152,7 +155,13 @@ struct plan_ports {
 
 /* In the order of the words of the key `backend`, whose "auto" stands where NONE does: the table of backends
  * (backends.c) is asked in this order, too. */
-enum backend { BACKEND_NONE, BACKEND_OWN_NAMESPACES, BACKEND_ONLY_LANDLOCK, BACKEND_KIND_COUNT };
+enum backend {
+	BACKEND_NONE,
+	BACKEND_OWN_NAMESPACES,
+	BACKEND_BUBBLEWRAP,
+	BACKEND_ONLY_LANDLOCK,
+	BACKEND_KIND_COUNT
+};
 
 struct judging;
 struct pinfold_plan;

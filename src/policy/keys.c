@@ -7,7 +7,7 @@
 #include "policy/policy.h"
 
 static const char *const mode_words[] = {"required", "auto", "off", NULL};
-static const char *const backend_words[] = {"auto", "namespaces", "landlock", NULL};
+static const char *const backend_words[] = {"auto", "namespaces", "bwrap", "landlock", NULL};
 static const char *const home_words[] = {"hidden", "masked", NULL};
 static const char *const git_words[] = {"readonly", "commit", "open", NULL};
 static const char *const check_words[] = {"tree", "set", NULL};

@@ -55,7 +55,7 @@ enum policy_key {
 
 /* Choices; the words stand in keys.c, in this order, loosest last: "may only tighten" is "not a later word". */
 enum { MODE_REQUIRED, MODE_AUTO, MODE_OFF, MODE_COUNT };
-enum { BACKEND_AUTO, BACKEND_NAMESPACES, BACKEND_LANDLOCK, BACKEND_COUNT };
+enum { BACKEND_AUTO, BACKEND_NAMESPACES, BACKEND_BWRAP, BACKEND_LANDLOCK, BACKEND_COUNT };
 enum { HOME_HIDDEN, HOME_MASKED, HOME_COUNT };
 enum { GIT_READONLY, GIT_COMMIT, GIT_OPEN, GIT_COUNT };
 enum { CHECK_TREE, CHECK_SET, CHECK_COUNT };

@@ -21,7 +21,7 @@ struct run_result {
 	bool timed_out;
 	uint64_t duration_ms;
 	int64_t start_ns; /* CLOCK_REALTIME when the command was started */
-	int fact;         /* a host fact that a failed step disproved before the command ran, or -1 */
+	int fact;         /* a host fact that a failed step disproved before the command ran, -1, or ENTER_AGAIN */
 	/* Which of the plan's operations, plus one, lost its mount to the host and could not be put back: the run was
 	 * ended for it. 0: none. */
 	size_t unguarded;

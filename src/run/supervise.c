@@ -76,11 +76,11 @@ static void send_word(struct supervision *s, int word)
 		fd_close(&s->control_fd);
 }
 
-/* A reaper must live to end the others: the end of the control pipe is what ends it. */
+/* A reaper or keeper must live to end the others: the end of the control pipe is what ends it. */
 static void kill_pen(struct supervision *s)
 {
 	s->is_killed = true;
-	if (s->plan->backend == BACKEND_ONLY_LANDLOCK)
+	if (s->plan->backend != BACKEND_OWN_NAMESPACES && !s->is_bare)
 		fd_close(&s->control_fd);
 	else if (s->init > 0)
 		kill(s->init, SIGKILL); /* ours and not reaped yet, so the number is its own */

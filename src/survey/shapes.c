@@ -147,6 +147,12 @@ static const struct field terminal_fields[] = {
 };
 static const struct shape terminal_shape = SHAPE(struct survey_terminal, terminal_fields);
 
+static const struct field unusable_fields[] = {
+	FIELD(TEXT, struct survey_unusable, path),
+	FIELD(INT, struct survey_unusable, errnum),
+};
+static const struct shape unusable_shape = SHAPE(struct survey_unusable, unusable_fields);
+
 static const struct field survey_fields[] = {
 	STRUCT(struct survey, who, &who_shape),
 	FIELD(TEXT, struct survey, cwd),
@@ -178,6 +184,10 @@ static const struct field survey_fields[] = {
 	LIST(entries, &entry_shape, entry_count, entry_cap),
 	FIELD(BOOL, struct survey, has_siblings),
 	LIST(siblings, &sibling_shape, sibling_count, sibling_cap),
+	FIELD(BOOL, struct survey, has_bubblewrap),
+	FIELD(TEXT, struct survey, bubblewrap),
+	FIELD(TEXT, struct survey, enter),
+	STRUCT(struct survey, unusable, &unusable_shape),
 	FIELD(TEXT, struct survey, tmp),
 	STRUCT(struct survey, tmp_node, &node_shape),
 	FIELD(STRV, struct survey, run_links),

@@ -149,6 +149,12 @@ struct survey_sibling {
 	bool is_directory;
 };
 
+/* A program that is not there, or that must not be trusted. */
+struct survey_unusable {
+	const char *path; /* NULL: there is none such */
+	int errnum;
+};
+
 enum stdio_kind { STDIO_CLOSED, STDIO_FILE, STDIO_DIRECTORY, STDIO_TERMINAL, STDIO_OTHER, STDIO_KIND_COUNT };
 
 struct survey_stdio {
@@ -215,6 +221,9 @@ struct survey {
 	bool has_siblings;          /* survey_list_siblings has been called */
 	struct survey_sibling *siblings;
 	size_t sibling_count, sibling_cap;
+	bool has_bubblewrap;        /* survey_find_bubblewrap has been called */
+	const char *bubblewrap, *enter; /* both programs of that backend, where they may be used */
+	struct survey_unusable unusable; /* else which of them is missing or must not be used, and why */
 	const char *tmp;            /* --tmp DIR, canonical; NULL: private */
 	struct survey_node tmp_node;
 	struct strv run_links;      /* pairs: a link below /run that stays (current-system …), and its target */
@@ -243,6 +252,10 @@ int survey_list_entries(struct survey *survey, struct pinfold_error *err);
  * directories on the way to something hidden are opened up, and their other entries listed. has_private_home: nothing
  * of the homes but what is granted. is_read_only: the worktree, too, is only read. */
 int survey_list_siblings(struct survey *survey, bool has_private_home, bool is_read_only, struct pinfold_error *err);
+
+/* Looks for bubblewrap and for our program that goes on inside: at fixed places, never through PATH. What is missing,
+ * or might be changed by somebody else, is `unusable`. */
+int survey_find_bubblewrap(struct survey *survey, struct pinfold_error *err);
 
 /* Looks at other descriptors that will be 0, 1 and 2 of the command (-1: the caller's, as survey_take saw it). */
 int survey_look_stdio(struct survey *survey, const int fds[3], struct pinfold_error *err);

@@ -135,7 +135,7 @@ static const struct bad_file {
 	/* values */
 	{"{\n\"mode\":\n\"lax\"}", 2, "mode", "required, auto or off"},
 	{"{\"network\": \"filtered\"}", 1, "network", "offline or open"},
-	{"{\"backend\": \"docker\"}", 1, "backend", "auto, namespaces or landlock"},
+	{"{\"backend\": \"docker\"}", 1, "backend", "auto, namespaces, bwrap or landlock"},
 	{"{\"time\": \"30\"}", 1, "time", "a duration such as"},
 	{"{\"time\": \"0s\"}", 1, "time", "0s"},
 	{"{\"memory\": \"64X\"}", 1, "memory", "a size such as"},
