@@ -54,7 +54,7 @@ static int arrange_descriptors(struct enter *enter, int words_fd)
 	const struct pinfold_plan *plan = enter->plan;
 	FD_CLEANUP int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int *kept[] = { &enter->stdio[0], &enter->stdio[1], &enter->stdio[2], &enter->report_fd, &enter->control_fd,
-			&enter->terminal_fd };
+			&enter->terminal_fd, &enter->go[0] };
 	int r = null < 0 ? -errno : 0;
 
 	if (r == 0 && sys_close_range(3, ~0U, SYS_CLOSE_RANGE_CLOEXEC) < 0)

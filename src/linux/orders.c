@@ -148,6 +148,7 @@ static void descriptors(struct orders *o, struct enter *enter)
 	RAW(o, enter->report_fd);
 	RAW(o, enter->control_fd);
 	RAW(o, enter->terminal_fd);
+	RAW(o, enter->go[0]);
 	RAW(o, enter->job);
 	RAW(o, enter->command_mask);
 	RAW(o, enter->ignores_children);
@@ -262,7 +263,7 @@ int orders_read(struct arena *arena, int fd, struct enter *enter, struct pinfold
 	o.left = bytes.len;
 	*enter = (struct enter){
 		.plan = plan, .private_fd = -1, .handover_fd = -1, .watch_fd = -1, .relay_fd = { -1, -1 },
-		.landlock_fd = -1, .started_fd = -1, .outer_fds = { -1, -1 },
+		.landlock_fd = -1, .started_fd = -1, .outer_fds = { -1, -1 }, .go = { -1, -1 },
 	};
 	walk(&o, enter, plan);
 	return o.error;
