@@ -122,12 +122,12 @@ static int open_directory(int dir, const char *name)
 static bool move_up(int top, int dir, const char *name, unsigned *number)
 {
 	char moved[32];
+	int fd;
 
 	if (is_removed(dir, name))
 		return true;
-	{
-		FD_CLEANUP int fd = open_directory(dir, name);
-	}
+	fd = open_directory(dir, name);
+	fd_close(&fd);
 	do
 		snprintf(moved, sizeof(moved), "pinfold.%u", (*number)++);
 	while (faccessat(top, moved, F_OK, AT_SYMLINK_NOFOLLOW) == 0);
@@ -137,13 +137,15 @@ static bool move_up(int top, int dir, const char *name, unsigned *number)
 static bool take_down(int top, int dir, const char *name, unsigned *number)
 {
 	FD_CLEANUP int fd = -1;
+	bool has_changed;
 
 	if (is_removed(dir, name))
 		return true;
 	fd = open_directory(dir, name);
 	if (fd < 0)
 		return false;
-	return for_each(top, fd, move_up, number) | is_removed(dir, name);
+	has_changed = for_each(top, fd, move_up, number);
+	return is_removed(dir, name) || has_changed;
 }
 
 void temporary_remove(const struct pinfold_plan *plan)

@@ -37,7 +37,7 @@ static bool can_be_listed(struct taking *take, const char *dir, int *ret_error)
 static int watch_names(struct taking *take, const char *dir, const char *glob)
 {
 	struct survey_watch *watch;
-	int r;
+	int r = 0;
 
 	if (!protect_is_in_reach(take->survey, dir) || !can_be_listed(take, dir, &r))
 		return r;
