@@ -70,7 +70,15 @@ static void say_plan(struct session *session, const struct request *request, str
 		say("warning: %s", warning);
 }
 
-/* What the set-up found out is said late, but said: the plan was made again without it. */
+/* Whether the guarantee, of this bit, is not as it was said to be. */
+static bool is_news(struct said *said, const struct pinfold_guarantee *guarantee, unsigned bit)
+{
+	if (is_open(guarantee))
+		return !(*said_as(said, guarantee) & bit);
+	return (said->weaker | said->absent) & bit;
+}
+
+/* What the set-up found out is said late, but said: the plan was made again without it, or for another backend. */
 static void say_late(struct session *session, const struct request *request, const struct pinfold_outcome *outcome,
 		     struct said *said)
 {
@@ -79,7 +87,7 @@ static void say_late(struct session *session, const struct request *request, con
 	if (request->is_quiet || !pinfold_outcome_ran(outcome) || !(has_mode(session, "auto") || is_verbose(session)))
 		return;
 	for (size_t i = 0; pinfold_outcome_guarantee(outcome, i, &guarantee) == 0; i++)
-		if (is_open(&guarantee) && !(*said_as(said, &guarantee) & 1u << i))
+		if (is_news(said, &guarantee, 1u << i))
 			say_guarantee(&guarantee);
 }
 
@@ -118,15 +126,15 @@ static void say_violations(const struct pinfold_outcome *outcome)
 		say("warning: not everything that is protected could be looked at after the run; the record says what");
 }
 
-/* A script that calls us in a pen gets no second one. What helps is not to accept that nothing holds, but to know why.
- */
+/* A script that calls us in a pen gets no second one of namespaces. What helps is not to accept that less is held, but to
+ * know why. */
 static void name_outer_pen(struct pinfold_error *err, const struct pinfold_outcome *outcome)
 {
 	struct pinfold_guarantee writes;
 
 	if (pinfold_outcome_ran(outcome) || err->code != PINFOLD_REFUSED || !pinfold_is_confined())
 		return;
-	if (pinfold_outcome_guarantee(outcome, 0, &writes) == 0 && writes.state == PINFOLD_ABSENT)
+	if (pinfold_outcome_guarantee(outcome, 0, &writes) == 0 && is_open(&writes))
 		usage_hint(err,
 			   "this is a pen already ('pinfold status' tells which); run the command without pinfold");
 }
