@@ -126,7 +126,7 @@ static void say_violations(const struct pinfold_outcome *outcome)
 		say("warning: not everything that is protected could be looked at after the run; the record says what");
 }
 
-/* A script that calls us in a pen gets no second one of namespaces. What helps is not to accept that less is held, but to
+/* A script that calls us in a pen gets no second one like it. What helps is not to accept that less is held, but to
  * know why. */
 static void name_outer_pen(struct pinfold_error *err, const struct pinfold_outcome *outcome)
 {
