@@ -71,7 +71,7 @@ int pinfold_host_missing(const struct pinfold_host *host, size_t index, struct p
 	if (finding->state != FACT_NO)
 		return 0;
 	cause_read_signs(&signs, host);
-	cause = cause_of((enum host_fact)index, finding->errnum, &signs);
+	cause = cause_of((enum host_fact)index, finding->step, finding->errnum, &signs);
 	*ret = (struct pinfold_missing){
 		.name = host_fact_names[index],
 		.step = finding->step,

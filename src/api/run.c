@@ -496,6 +496,7 @@ int pinfold_outcome_guarantee(const struct pinfold_outcome *outcome, size_t inde
 		.notes = guarantee->notes,
 		.accepted = guarantee->accepted,
 		.accepted_by = guarantee->accepted_by,
+		.missing = guarantee->fact,
 	};
 	return 0;
 }

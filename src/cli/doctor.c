@@ -243,10 +243,21 @@ static void print_exam(const struct examination *exam)
 		print_guarantee(&exam->guarantees[i]);
 }
 
+/* As an error says it: what a path holds forges no line. */
+static void step_text(const struct pinfold_missing *missing, char *text, size_t size)
+{
+	struct pinfold_error error = { .code = PINFOLD_UNAVAILABLE, .errnum = missing->errnum };
+
+	snprintf(error.operation, sizeof(error.operation), "%s", missing->step);
+	snprintf(error.object, sizeof(error.object), "%s", missing->object);
+	pinfold_error_text(&error, text, size);
+}
+
 static void print_missing(const struct pinfold_host *host)
 {
 	struct pinfold_missing missing;
 	const char *lead = "\nmissing here\n";
+	char text[1024];
 
 	for (size_t i = 0;; i++) {
 		int r = pinfold_host_missing(host, i, &missing);
@@ -255,8 +266,8 @@ static void print_missing(const struct pinfold_host *host)
 			return;
 		if (r == 0)
 			continue;
-		printf("%s  %s: cannot %s%s%s: %s\n    cause: %s: %s\n    fix: %s\n", lead, missing.name, missing.step,
-		       missing.object[0] ? " " : "", missing.object, strerror(missing.errnum), missing.cause,
+		step_text(&missing, text, sizeof(text));
+		printf("%s  %s: %s\n    cause: %s: %s\n    fix: %s\n", lead, missing.name, text, missing.cause,
 		       missing.text, missing.fix);
 		lead = "";
 	}
@@ -301,6 +312,9 @@ static void json_exam(const struct pinfold_host *host, const struct examination 
 	if (!has_run(exam)) {
 		pinfold_error_text(&exam->error, text, sizeof(text));
 		json_member("error", text, false);
+		/* what was planned for it never was */
+		fputs(",\"guarantees\":{}}", stdout);
+		return;
 	}
 	fputs(",\"guarantees\":{", stdout);
 	for (size_t i = 0; i < exam->count; i++)

@@ -4,6 +4,7 @@
 #define CLI_DOCTOR_H
 
 #include <limits.h>
+#include <sys/types.h>
 
 #include "cli/cli.h"
 
@@ -13,7 +14,8 @@ struct scene {
 	char top[PATH_MAX];
 	int service, port, hidden_name; /* listening sockets: by path, on the loopback, by abstract name */
 	char port_text[16], name[64];
-	char pid[16];
+	pid_t victim; /* a process that nobody inside may see or touch */
+	char pid[16]; /* its number */
 };
 
 int scene_make(struct scene *scene, struct pinfold_error *err);

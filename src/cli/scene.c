@@ -11,15 +11,20 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <netinet/in.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/doctor.h"
+
+enum { LEAST_PID = 300, WAITS = 300 /* seconds */ };
 
 static int fail(const char *what, const char *path, struct pinfold_error *err)
 {
@@ -116,13 +121,38 @@ static int make_sockets(struct scene *scene, struct pinfold_error *err)
 	return 0;
 }
 
+/* A process that only waits. In a container its number could be small, and one of the pen's own have the same: so a
+ * larger one is looked for. It is killed at the end, or ends with us. */
+static int start_victim(struct scene *scene, struct pinfold_error *err)
+{
+	for (int tries = 0; tries < 1000; tries++) {
+		scene->victim = fork();
+		if (scene->victim == 0) {
+			prctl(PR_SET_PDEATHSIG, SIGKILL);
+			for (int i = 0; i < WAITS; i++)
+				sleep(1);
+			_exit(0);
+		}
+		if (scene->victim < 0)
+			return fail("start", "a process", err);
+		if (scene->victim > LEAST_PID)
+			break;
+		kill(scene->victim, SIGKILL);
+		waitpid(scene->victim, NULL, 0);
+	}
+	snprintf(scene->pid, sizeof(scene->pid), "%d", scene->victim);
+	return 0;
+}
+
 int scene_make(struct scene *scene, struct pinfold_error *err)
 {
 	const char *home = getenv("HOME");
 	int r;
 
 	*scene = (struct scene){ .service = -1, .port = -1, .hidden_name = -1 };
-	snprintf(scene->pid, sizeof(scene->pid), "%d", getpid());
+	r = start_victim(scene, err);
+	if (r < 0)
+		return r;
 	if (!home || home[0] != '/' || access(home, W_OK | X_OK) < 0)
 		home = "/var/tmp";
 	snprintf(scene->top, sizeof(scene->top), "%s/.pinfold-doctor.XXXXXX", home);
@@ -149,6 +179,12 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
 void scene_remove(struct scene *scene)
 {
 	int sockets[] = { scene->service, scene->port, scene->hidden_name };
+
+	if (scene->victim > 0) {
+		kill(scene->victim, SIGKILL);
+		waitpid(scene->victim, NULL, 0);
+	}
+	scene->victim = 0;
 
 	for (size_t i = 0; i < 3; i++)
 		if (sockets[i] >= 0)

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +70,8 @@ void cause_read_signs(struct cause_signs *signs, const struct pinfold_host *host
 		.has_filter = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0,
 		.is_chrooted = mounts[0] && is_chrooted(mounts),
 		.is_admin = host->has_admin,
+		.is_root = host->is_root,
+		.has_setfcap = host_has_capability(CAP_SETFCAP),
 		.has_userns = access("/proc/self/ns/user", F_OK) == 0,
 		.has_masked_proc = has_masked_proc(mounts),
 		.has_landlock_lsm = !read_file("/sys/kernel/security/lsm", lsm, sizeof(lsm)) || strstr(lsm, "landlock"),
@@ -222,8 +225,16 @@ static bool needs_namespaces(enum host_fact fact)
 	return fact == FACT_NAMESPACES || fact == FACT_NET_NAMESPACE || fact == FACT_MOUNTS;
 }
 
-struct cause cause_of(enum host_fact fact, int errnum, const struct cause_signs *signs)
+/* The kernel lets nobody map root who could not give a file root's capabilities (Linux 5.12). */
+static const struct cause unmapped_root = {
+	"capability", "root can be mapped into a user namespace only with CAP_SETFCAP, which this one has not",
+	"run pinfold as another user, or let the container keep CAP_SETFCAP; or --backend landlock"};
+
+struct cause cause_of(enum host_fact fact, const char *step, int errnum, const struct cause_signs *signs)
 {
+	if (fact == FACT_NAMESPACES && errnum == EPERM && strstr(step, "the uid map") && signs->is_root &&
+	    !signs->has_setfcap)
+		return unmapped_root;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		bool is_about = rows[i].fact == SPACES ? needs_namespaces(fact) : rows[i].fact == (int)fact;
 

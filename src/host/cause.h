@@ -17,6 +17,7 @@ struct cause_signs {
 	bool has_filter;      /* a seccomp filter is on us already: that of a container around us */
 	bool is_chrooted;     /* no mount is at our root */
 	bool is_admin;        /* we have CAP_SYS_ADMIN */
+	bool is_root, has_setfcap;
 	bool has_userns;      /* /proc/self/ns/user: the kernel is built with user namespaces */
 	bool has_masked_proc; /* something is mounted over a part of /proc */
 	bool has_landlock_lsm;/* "landlock" stands in /sys/kernel/security/lsm; true where that cannot be read */
@@ -30,6 +31,6 @@ struct cause {
 
 void cause_read_signs(struct cause_signs *signs, const struct pinfold_host *host);
 /* Of what made `fact` untrue with that errno. The strings are static. */
-struct cause cause_of(enum host_fact fact, int errnum, const struct cause_signs *signs);
+struct cause cause_of(enum host_fact fact, const char *step, int errnum, const struct cause_signs *signs);
 
 #endif

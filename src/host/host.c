@@ -25,7 +25,7 @@ const char *const host_fact_names[FACT_COUNT] = {
 	[FACT_WATCH] = "watch over the mounts",
 };
 
-static bool has_capability(int cap)
+bool host_has_capability(int cap)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[2] = { { 0 }, { 0 } };
@@ -68,7 +68,7 @@ void host_read(struct pinfold_host *host)
 		host_learn(host, FACT_LANDLOCK, "create a Landlock ruleset", "", host->landlock_errno);
 	host->is_root = geteuid() == 0;
 	host->is_mapped_root = host->is_root && is_root_mapped();
-	host->has_admin = has_capability(CAP_SYS_ADMIN);
+	host->has_admin = host_has_capability(CAP_SYS_ADMIN);
 }
 
 void host_learn(struct pinfold_host *host, enum host_fact fact, const char *step, const char *object, int errnum)

@@ -50,6 +50,7 @@ extern const char *const host_fact_names[FACT_COUNT];
 
 /* Cheap calls only: uname, the Landlock version, our ids and capabilities. Never fails. */
 void host_read(struct pinfold_host *host);
+bool host_has_capability(int cap); /* effective */
 void host_learn(struct pinfold_host *host, enum host_fact fact, const char *step, const char *object, int errnum);
 
 #endif

@@ -44,6 +44,7 @@ static int copy_guarantees(struct pinfold_outcome *outcome, const struct pinfold
 
 		to->state = from->state;
 		to->accepted = from->accepted;
+		to->fact = from->fact;
 		to->by = copy_vector(arena, &from->by);
 		to->notes = copy_vector(arena, &from->notes);
 		if (!to->by || !to->notes || copy_text(arena, from->why, &to->why) < 0 ||

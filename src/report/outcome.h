@@ -22,6 +22,7 @@ struct outcome_guarantee {
 	const char *const *by, *const *notes; /* NULL-terminated */
 	const char *why, *accepted_by;
 	bool accepted;
+	int fact; /* the host fact that is missing for it, or -1 */
 };
 
 struct outcome_file {

@@ -65,7 +65,7 @@ static void every_sign_has_its_cause(void **state)
 	old.has_userns = false;
 	without.has_landlock_lsm = false;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		struct cause cause = cause_of(rows[i].fact, rows[i].errnum, rows[i].signs);
+		struct cause cause = cause_of(rows[i].fact, "make namespaces for", rows[i].errnum, rows[i].signs);
 
 		if (strcmp(cause.kind, rows[i].kind) != 0)
 			fail_msg("row %zu: %s (%s) instead of %s", i, cause.kind, cause.text, rows[i].kind);
@@ -73,9 +73,24 @@ static void every_sign_has_its_cause(void **state)
 	}
 }
 
+static void a_root_that_cannot_be_mapped(void **state)
+{
+	struct cause_signs signs = usual();
+
+	(void)state;
+	signs.is_root = signs.has_filter = true;
+	assert_string_equal(cause_of(FACT_NAMESPACES, "write the uid map", EPERM, &signs).kind, "capability");
+	assert_string_equal(cause_of(FACT_NAMESPACES, "make namespaces for", EPERM, &signs).kind, "seccomp");
+	signs.has_setfcap = true;
+	assert_string_equal(cause_of(FACT_NAMESPACES, "write the uid map", EPERM, &signs).kind, "seccomp");
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(every_sign_has_its_cause) };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_sign_has_its_cause),
+		cmocka_unit_test(a_root_that_cannot_be_mapped),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
