@@ -143,18 +143,22 @@ nothing_runs() {
 	nothing_runs linked
 }
 
+# bats test_tags=slow
 @test "E030 E031 E033 E034 E10F F016 F017 nothing that was planted in a worktree of a bare repository is carried out" {
 	nothing_runs bare
 }
 
+# bats test_tags=slow
 @test "E030 E031 E033 E034 E10F F016 F017 nothing that was planted in a submodule is carried out" {
 	nothing_runs submodule
 }
 
+# bats test_tags=slow
 @test "E030 E031 E033 E034 E10F F016 F017 nothing that was planted in a submodule of a linked worktree is carried out" {
 	nothing_runs submodule_in_linked
 }
 
+# bats test_tags=slow
 @test "E030 E031 E033 E034 E10F F016 F017 nothing that was planted in a separate git directory is carried out" {
 	nothing_runs separate
 }
