@@ -13,9 +13,9 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
-#include "base/num.h"
 #include "base/path.h"
 #include "linux/landlock.h"
+#include "plan/explain_rule.h"
 #include "plan/internal.h"
 #include "plan/view.h"
 
@@ -33,181 +33,6 @@ static const char *text_or_fail(struct asking *ask, const char *text)
 	if (!text)
 		ask->error = -ENOMEM;
 	return text ? text : "";
-}
-
-/* ---- which rule ---- */
-
-/* In the order in which they lie over each other at the same path (cover.c). */
-enum rule_kind {
-	RULE_REST,
-	RULE_PRIVATE,
-	RULE_SERVICE,
-	RULE_READ,
-	RULE_SOCKET,
-	RULE_CACHE,
-	RULE_FIXED,
-	RULE_WRITE,
-	RULE_PROTECT,
-	RULE_HIDE
-};
-
-struct rule {
-	enum rule_kind kind;
-	size_t depth;
-	const char *word, *text, *source;
-	bool is_absent; /* a name that is protected and was not there at the start */
-};
-
-struct deciding {
-	const char *path;
-	bool is_change; /* writing, creating, renaming: protection counts, too */
-	struct rule best;
-};
-
-static void consider(struct deciding *deciding, enum rule_kind kind, const char *place, const char *word,
-		     const char *text, const char *source)
-{
-	struct rule *best = &deciding->best;
-	size_t depth = path_depth(place) + 1;
-
-	if (!path_is_in(deciding->path, place) || depth < best->depth || (depth == best->depth && kind < best->kind))
-		return;
-	*best = (struct rule){ kind, depth, word, text, source, false };
-}
-
-static void consider_grants(struct deciding *deciding, enum rule_kind kind, const char *word,
-			    const struct survey_grant *grants, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		consider(deciding, kind, grants[i].path, word, grants[i].path, grants[i].source);
-}
-
-static const char *source_name(const struct policy_source *source)
-{
-	return source->file ? source->file : source->layer == LAYER_BUILTIN ? "built in" : "command line";
-}
-
-static const char *source_of(const struct pinfold_plan *plan, enum policy_key key)
-{
-	return source_name(&plan->policy->value[key].source);
-}
-
-static void consider_worktree(struct deciding *deciding, const struct pinfold_plan *plan)
-{
-	if (policy_number(plan->policy, KEY_READ_ONLY))
-		consider(deciding, RULE_FIXED, plan->survey.worktree, "read_only", "", source_of(plan, KEY_READ_ONLY));
-	else
-		consider(deciding, RULE_WRITE, plan->survey.worktree, "worktree", "", source_of(plan, KEY_WORKTREE));
-}
-
-/* What the pen has of its own stands in the plan's operations. */
-static void consider_private(struct deciding *deciding, const struct pinfold_plan *plan)
-{
-	const struct survey *survey = &plan->survey;
-
-	for (size_t i = 0; i < plan->op_count; i++) {
-		const struct plan_op *op = &plan->ops[i];
-
-		if (op->kind == OP_PROC || op->kind == OP_SYSFS || op->kind == OP_DEVPTS || op->kind == OP_MQUEUE ||
-		    (op->kind == OP_BIND && op->source < 0 && !op->is_private && path_depth(op->path) <= 2))
-			consider(deciding, RULE_PRIVATE, op->path, "the pen's own", op->path, "built in");
-	}
-	for (size_t i = 0; i < plan->copy_count; i++)
-		consider(deciding, RULE_PRIVATE, plan->copies[i].shown, "copy of", plan->copies[i].config->path,
-			 "built in");
-	if (survey->tmp) {
-		consider(deciding, RULE_WRITE, "/tmp", "tmp", survey->tmp, source_of(plan, KEY_TMP));
-		consider(deciding, RULE_WRITE, "/var/tmp", "tmp", survey->tmp, source_of(plan, KEY_TMP));
-	}
-	for (size_t i = 0; i < survey->home_count; i++)
-		if (policy_number(plan->policy, KEY_HOME) == HOME_HIDDEN)
-			consider(deciding, RULE_PRIVATE, survey->home[i].path, "home", "hidden",
-				 source_of(plan, KEY_HOME));
-}
-
-/* Names that nothing has yet, and that the check after the run does not let stay. */
-static void consider_absent(struct deciding *deciding, const struct survey *survey)
-{
-	for (size_t i = 0; i < survey->watch_count; i++) {
-		const struct survey_watch *watch = &survey->watches[i];
-		const char *below = watch->kind == WATCH_ABSENT ?
-					    path_below(deciding->path, survey->watch_roots[watch->root].path) :
-					    NULL;
-		size_t length = strlen(watch->below);
-
-		if (!below || !length || strncmp(below, watch->below, length) != 0 ||
-		    (below[length] && below[length] != '/'))
-			continue;
-		deciding->best = (struct rule){ RULE_PROTECT, path_depth(deciding->path) + 1, "protect",
-						watch->rule ? watch->rule : watch->below, "built in", true };
-	}
-}
-
-static void consider_protected(struct deciding *deciding, const struct survey *survey)
-{
-	for (size_t i = 0; deciding->is_change && i < survey->protected_count; i++) {
-		const struct survey_protected *protected = &survey->protected[i];
-
-		consider(deciding, RULE_PROTECT, protected->path, "protect", protected->rule, protected->source);
-		if (deciding->best.text == protected->rule)
-			deciding->best.is_absent = protected->kind == PROTECTED_ABSENT;
-	}
-}
-
-static bool is_change(enum explain_right right)
-{
-	return right == RIGHT_WRITE || right == RIGHT_CREATE || right == RIGHT_RENAME;
-}
-
-static struct rule find_rule(const struct pinfold_plan *plan, const char *path, enum explain_right right)
-{
-	const struct survey *survey = &plan->survey;
-	struct deciding deciding = { .path = path, .is_change = is_change(right) };
-
-	consider(&deciding, RULE_REST, "/", "everything else", plan->backend == BACKEND_NONE ? "open" : "read-only",
-		 "built in");
-	consider_private(&deciding, plan);
-	for (size_t i = 0; i < survey->service_directories.n; i++)
-		consider(&deciding, RULE_SERVICE, survey->service_directories.v[i], "services",
-			 survey->service_directories.v[i], "built in");
-	for (size_t i = 0; i < survey->closed.n; i++)
-		consider(&deciding, RULE_SERVICE, survey->closed.v[i], "for root alone", survey->closed.v[i],
-			 "built in");
-	consider_grants(&deciding, RULE_READ, "toolchain", survey->tools, survey->tool_count);
-	consider_grants(&deciding, RULE_READ, "read", survey->reads, survey->read_count);
-	consider_grants(&deciding, RULE_SOCKET, "socket", survey->sockets, survey->socket_count);
-	consider_grants(&deciding, RULE_READ, "device", survey->devices, survey->device_count);
-	for (size_t i = 0; i < survey->cache_count; i++)
-		consider(&deciding, RULE_CACHE, survey->caches[i].tool, "cache", survey->caches[i].name, "built in");
-	consider_worktree(&deciding, plan);
-	consider_grants(&deciding, RULE_WRITE, "write", survey->writes, survey->write_count);
-	consider_protected(&deciding, survey);
-	if (deciding.is_change)
-		consider_absent(&deciding, survey);
-	for (size_t i = 0; i < survey->hidden_count; i++)
-		if (survey->hidden[i].kind != HIDDEN_CUT)
-			consider(&deciding, RULE_HIDE, survey->hidden[i].path, "hide", survey->hidden[i].rule,
-				 survey->hidden[i].source);
-	return deciding.best;
-}
-
-static bool rule_denies(const struct pinfold_plan *plan, const struct rule *rule, enum explain_right right)
-{
-	switch (rule->kind) {
-	case RULE_HIDE:
-	case RULE_SERVICE:
-		return true;
-	case RULE_REST:
-		return plan->backend != BACKEND_NONE && (is_change(right) || right == RIGHT_CONNECT);
-	case RULE_READ:
-		return is_change(right) || right == RIGHT_CONNECT;
-	case RULE_SOCKET:
-	case RULE_FIXED:
-	case RULE_PROTECT:
-		return is_change(right);
-	default:
-		return false;
-	}
 }
 
 /* ---- what the kernel does ---- */
@@ -375,9 +200,9 @@ static const char *rule_text(struct asking *ask, const struct rule *rule)
 static struct explain_answer answer(struct asking *ask, enum explain_right right)
 {
 	const char *about = right == RIGHT_RENAME ? ask->way.name.path : ask->way.intended;
-	struct rule rule = find_rule(ask->plan, about, right);
+	struct rule rule = explain_find_rule(ask->plan, about, right);
 	struct explain_answer ret = { .is_held = true, .source = rule.source };
-	bool is_denied = rule_denies(ask->plan, &rule, right);
+	bool is_denied = explain_rule_denies(ask->plan, &rule, right);
 	const char *closed;
 
 	ret.rule = rule_text(ask, &rule);
@@ -488,92 +313,12 @@ int explain_command(const struct pinfold_plan *plan, struct arena *arena, struct
 		if (found.allowed)
 			break;
 	}
+	if (plan->needs_network && policy_number(plan->policy, KEY_WORD_CHECK) == WORD_CHECK_REFUSE) {
+		ret->status = 125;
+		ret->execute = (struct explain_answer){
+			.is_held = true, .rule = "word_check refuse", .source = explain_source_of(plan, KEY_WORD_CHECK),
+			.why = "it needs the network, which is off",
+		};
+	}
 	return ask.error ? err_oom(err) : 0;
-}
-
-/* ---- addresses ---- */
-
-static const char *find_port(const char *word)
-{
-	const char *colon = strrchr(word, ':');
-
-	return colon && colon[1] && !colon[1 + strspn(colon + 1, "0123456789")] ? colon + 1 : NULL;
-}
-
-int explain_kind_of(const char *word)
-{
-	if (word[0] == '/' || word[0] == '.' || word[0] == '~')
-		return EXPLAIN_PATH;
-	return find_port(word) ? EXPLAIN_ADDRESS : -1;
-}
-
-static bool is_loopback(const char *host)
-{
-	return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "::1") == 0;
-}
-
-static const char *host_of(struct arena *arena, const char *word, const char *port)
-{
-	size_t length = (size_t)(port - 1 - word);
-
-	if (length == 0)
-		return "localhost";
-	if (word[0] == '[' && word[length - 1] == ']')
-		return arena_strndup(arena, word + 1, length - 2);
-	return arena_strndup(arena, word, length);
-}
-
-/* The relay listens at these two alone: 127.0.0.2 is the pen's own. NULL: no port of the host's is behind it. */
-static const struct policy_item *reach_of(const struct pinfold_plan *plan, const char *host, uint16_t port)
-{
-	const struct policy_value *reach = &plan->policy->value[KEY_REACH];
-	struct policy_port pair;
-
-	if (!plan->reach.n || (strcmp(host, "localhost") && strcmp(host, "127.0.0.1") && strcmp(host, "::1")))
-		return NULL;
-	for (size_t i = 0; i < reach->count; i++)
-		if (policy_port_parse(reach->items[i].text, &pair) == 0 && pair.inside == port)
-			return &reach->items[i];
-	return NULL;
-}
-
-static int explain_reach(struct arena *arena, const struct policy_item *item, struct explain_answer *connect,
-			 struct pinfold_error *err)
-{
-	connect->allowed = true;
-	connect->rule = arena_printf(arena, "reach %s", item->text);
-	connect->source = source_name(&item->source);
-	connect->why = "the host's loopback, through a relay";
-	return connect->rule ? 0 : err_oom(err);
-}
-
-int explain_address(const struct pinfold_plan *plan, struct arena *arena, const char *word,
-		    struct explain_address *ret, struct pinfold_error *err)
-{
-	bool is_asked = policy_number(plan->policy, KEY_NETWORK) == NETWORK_OFFLINE;
-	struct explain_answer *connect = &ret->connect;
-	const struct policy_item *reach;
-	const char *port = find_port(word);
-	uint16_t number;
-
-	if (!port || num_port(port, &number) < 0)
-		return err_say(err, PINFOLD_USAGE, EINVAL, "'%s' has no port from 1 to 65535", word);
-	*ret = (struct explain_address){ .host = host_of(arena, word, port), .port = number };
-	if (!ret->host)
-		return err_oom(err);
-	connect->rule = is_asked ? "network offline" : "network open";
-	connect->source = source_of(plan, KEY_NETWORK);
-	connect->allowed = !plan->offline;
-	connect->is_held = !is_asked || plan->offline;
-	if (is_asked && !plan->offline)
-		connect->why = "this backend cannot hold it";
-	reach = reach_of(plan, ret->host, number);
-	if (reach)
-		return explain_reach(arena, reach, connect, err);
-	if (plan->offline && plan->backend == BACKEND_ONLY_LANDLOCK)
-		connect->why = "there are no internet sockets at all";
-	else if (plan->offline)
-		connect->why = is_loopback(ret->host) ? "only servers of the command itself are there" :
-							"the pen's network ends at its own loopback";
-	return 0;
 }

@@ -49,7 +49,7 @@ struct explain_address {
 struct explain_command {
 	const char *name;
 	const char *path; /* the file that would be executed; NULL: none */
-	int status;       /* 126 or 127 where there is none */
+	int status;       /* 126 or 127 where there is none, 125 where it would be refused */
 	struct explain_answer execute;
 };
 

@@ -122,6 +122,9 @@ stand_ins() {
 	assert_output_has "pinfold: 'npm install' needs the network, which is off"
 	assert_output_has 'pinfold: hint: run it with --network open, or let it try: --word-check off'
 	refute_exists ran
+	PATH=$SCRATCH/bin:$PATH run "$PINFOLD" explain --offline -- npm install
+	assert_status 1
+	assert_output_has 'word_check refuse (built in): it needs the network, which is off'
 	assert_equal "$(python3 -c 'import json, sys; r = json.load(open(sys.argv[1])); print(r["ran"], r["exit"]["reason"])' "$SCRATCH/record")" \
 		'False blocked_offline'
 }
