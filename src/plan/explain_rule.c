@@ -45,9 +45,11 @@ const char *explain_source_of(const struct pinfold_plan *plan, enum policy_key k
 static void consider_worktree(struct deciding *deciding, const struct pinfold_plan *plan)
 {
 	if (policy_number(plan->policy, KEY_READ_ONLY))
-		consider(deciding, RULE_FIXED, plan->survey.worktree, "read_only", "", explain_source_of(plan, KEY_READ_ONLY));
+		consider(deciding, RULE_FIXED, plan->survey.worktree, "read_only", "",
+			 explain_source_of(plan, KEY_READ_ONLY));
 	else
-		consider(deciding, RULE_WRITE, plan->survey.worktree, "worktree", "", explain_source_of(plan, KEY_WORKTREE));
+		consider(deciding, RULE_WRITE, plan->survey.worktree, "worktree", "",
+			 explain_source_of(plan, KEY_WORKTREE));
 }
 
 /* What the pen has of its own stands in the plan's operations. */
