@@ -65,6 +65,12 @@ static struct arena_block *block_new(struct arena *arena, size_t need)
 	return block;
 }
 
+static void *fall_short(struct arena *arena)
+{
+	arena->is_short = true;
+	return NULL;
+}
+
 void *arena_alloc(struct arena *arena, size_t n, size_t size)
 {
 	struct arena_block *block = arena->head;
@@ -72,17 +78,17 @@ void *arena_alloc(struct arena *arena, size_t n, size_t size)
 	char *p;
 
 	if (size && n > SIZE_MAX / size)
-		return NULL;
+		return fall_short(arena);
 	need = n * size;
 	if (need > LIMIT_ARENA_BYTES)
-		return NULL;
+		return fall_short(arena);
 	need = need ? aligned(need) : aligned(1);
 	if (need > LIMIT_ARENA_BYTES - arena->used)
-		return NULL;
+		return fall_short(arena);
 	if (!block || block->size - block->used < need)
 		block = block_new(arena, need);
 	if (!block)
-		return NULL;
+		return fall_short(arena);
 	p = (char *)block->data + block->used;
 	block->used += need;
 	arena->used += need;
@@ -121,7 +127,7 @@ char *arena_strndup(struct arena *arena, const char *s, size_t n)
 
 char *arena_strdup(struct arena *arena, const char *s)
 {
-	return arena_strndup(arena, s, strlen(s));
+	return s ? arena_strndup(arena, s, strlen(s)) : fall_short(arena);
 }
 
 void *arena_memdup(struct arena *arena, const void *p, size_t n)
@@ -143,7 +149,7 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 	len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
 	if (len < 0)
-		return NULL;
+		return fall_short(arena);
 	text = arena_alloc(arena, (size_t)len + 1, 1);
 	if (!text)
 		return NULL;

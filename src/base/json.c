@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "base/buf.h"
 #include "base/limits.h"
 #include "base/utf8.h"
 
@@ -38,6 +37,59 @@ int json_put_bytes(json_t *object, const char *key, const char *s)
 int json_append_bytes(json_t *array, const char *s)
 {
 	return json_array_append_new(array, json_bytes(s)) < 0 ? -ENOMEM : 0;
+}
+
+/* What is wrong with a text always has words, a shortage has none everywhere. */
+static bool is_shortage(const json_error_t *where)
+{
+	return where->text[0] == '\0' || json_error_code(where) == json_error_out_of_memory;
+}
+
+/* Read twice: a string that has lost a byte in one reading, or a syntax error that is none, is another one in the
+ * other. Configurations are small. */
+int json_read(const char *text, size_t len, size_t flags, json_t **ret, json_error_t *where)
+{
+	json_error_t again_where;
+	json_t *value = json_loadb(text, len, flags, where), *again = json_loadb(text, len, flags, &again_where);
+	int r = 0;
+
+	if (!value && !again)
+		r = is_shortage(where) || strcmp(where->text, again_where.text) != 0 ? -ENOMEM : -EINVAL;
+	else if (!json_equal(value, again))
+		r = -ENOMEM;
+	json_decref(again);
+	if (r == 0)
+		*ret = value;
+	else
+		json_decref(value);
+	return r;
+}
+
+json_t *json_done(json_t *value, int r)
+{
+	if (r == 0)
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+static int append_text(const char *data, size_t len, void *arg)
+{
+	struct buf *out = arg;
+
+	buf_add(out, data, len);
+	return out->error ? -1 : 0;
+}
+
+/* Into a buffer whose failure sticks: jansson goes on where a key could not be appended. */
+int json_write(json_t *value, size_t flags, struct buf *out)
+{
+	bool is_done = value && json_dump_callback(value, append_text, out, flags) == 0;
+
+	if (!is_done && !out->error)
+		out->error = -ENOMEM;
+	json_decref(value);
+	return out->error;
 }
 
 static int base64_digit(char c)

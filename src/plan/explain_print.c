@@ -34,13 +34,8 @@ static json_t *answer_json(const struct explain_answer *answer)
 
 static int give(json_t *object, int r, struct buf *out)
 {
-	char *text = r == 0 ? json_dumps(object, JSON_COMPACT) : NULL;
-
-	json_decref(object);
-	if (!text)
-		return -ENOMEM;
-	buf_printf(out, "%s\n", text);
-	free(text);
+	json_write(json_done(object, r), JSON_COMPACT, out);
+	buf_char(out, '\n');
 	return out->error;
 }
 

@@ -24,7 +24,7 @@ void held_by(struct judging *j, const char *mechanism)
 
 void note(struct judging *j, const char *text)
 {
-	if (strv_add_owned(&j->plan->arena, &j->result->notes, arena_strdup(&j->plan->arena, text)) < 0)
+	if (!text || strv_add(&j->plan->arena, &j->result->notes, text) < 0)
 		j->error = -ENOMEM;
 }
 

@@ -148,6 +148,8 @@ static int build(struct pinfold_plan *plan, char *const *argv, struct pinfold_er
 		r = strv_add_owned(&plan->arena, &plan->warnings,
 				   arena_printf(&plan->arena, "'%s' needs the network, which is off",
 						plan->needs_network));
+	if (plan->arena.is_short || plan->survey.arena.is_short)
+		return err_oom(err);
 	return r < 0 ? err_oom(err) : 0;
 }
 

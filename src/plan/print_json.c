@@ -7,14 +7,6 @@
 #include "base/json.h"
 #include "plan/print.h"
 
-static json_t *done(json_t *value, int r)
-{
-	if (r == 0)
-		return value;
-	json_decref(value);
-	return NULL;
-}
-
 static json_t *strv_json(const struct strv *list)
 {
 	json_t *array = json_array();
@@ -22,7 +14,7 @@ static json_t *strv_json(const struct strv *list)
 
 	for (size_t i = 0; i < list->n; i++)
 		r |= json_append_bytes(array, list->v[i]);
-	return done(array, r);
+	return json_done(array, r);
 }
 
 static json_t *guarantee_json(const struct guarantee_result *result)
@@ -35,7 +27,7 @@ static json_t *guarantee_json(const struct guarantee_result *result)
 	r |= json_put(object, "notes", strv_json(&result->notes));
 	if (result->accepted)
 		r |= json_put_bytes(object, "accepted_by", result->accepted_by);
-	return done(object, r);
+	return json_done(object, r);
 }
 
 static json_t *guarantees_json(const struct pinfold_plan *plan)
@@ -45,7 +37,7 @@ static json_t *guarantees_json(const struct pinfold_plan *plan)
 
 	for (int i = 0; i < GUARANTEE_COUNT; i++)
 		r |= json_put(object, guarantee_defs[i].name, guarantee_json(&plan->guarantee[i]));
-	return done(object, r);
+	return json_done(object, r);
 }
 
 static json_t *attributes_json(unsigned set)
@@ -57,7 +49,7 @@ static json_t *attributes_json(unsigned set)
 	r |= set & ATTR_NOSUID ? json_append_bytes(array, "nosuid") : 0;
 	r |= set & ATTR_NODEV ? json_append_bytes(array, "nodev") : 0;
 	r |= set & ATTR_NOEXEC ? json_append_bytes(array, "noexec") : 0;
-	return done(array, r);
+	return json_done(array, r);
 }
 
 static int put_if(json_t *object, const char *key, const char *text)
@@ -90,7 +82,7 @@ static json_t *op_json(const struct pinfold_plan *plan, const struct plan_op *op
 	r |= set ? json_put(object, "attributes", attributes_json(set)) : 0;
 	r |= op->is_private ? json_put(object, "in_temp", json_true()) : 0;
 	r |= op->is_optional ? json_put(object, "optional", json_true()) : 0;
-	return done(object, r);
+	return json_done(object, r);
 }
 
 static json_t *ops_json(const struct pinfold_plan *plan)
@@ -100,7 +92,7 @@ static json_t *ops_json(const struct pinfold_plan *plan)
 
 	for (size_t i = 0; i < plan->op_count; i++)
 		r |= json_array_append_new(array, op_json(plan, &plan->ops[i]));
-	return done(array, r);
+	return json_done(array, r);
 }
 
 static json_t *rule_json(const struct plan_landlock_rule *rule)
@@ -110,7 +102,7 @@ static json_t *rule_json(const struct plan_landlock_rule *rule)
 			     json_put(object, "descriptor", json_integer(rule->fd));
 
 	r |= json_put(object, "access", json_integer((json_int_t)rule->access));
-	return done(object, r);
+	return json_done(object, r);
 }
 
 static json_t *landlock_json(const struct pinfold_plan *plan)
@@ -129,7 +121,7 @@ static json_t *landlock_json(const struct pinfold_plan *plan)
 	r |= json_put(object, "scoped", json_integer((json_int_t)plan->landlock_scoped));
 	r |= json_put(object, "network", json_integer((json_int_t)plan->landlock_net));
 	r |= json_put(object, "rules", rules);
-	return done(object, r);
+	return json_done(object, r);
 }
 
 static json_t *ids_json(const struct pinfold_plan *plan)
@@ -152,7 +144,7 @@ static json_t *limits_json(const struct plan_limits *limits)
 	r |= put_limit(object, "memory", limits->memory);
 	r |= put_limit(object, "processes", limits->processes);
 	r |= put_limit(object, "tmp_size", limits->tmp_size);
-	return done(object, r);
+	return json_done(object, r);
 }
 
 /* Names only. */
@@ -168,7 +160,7 @@ static json_t *environment_json(const struct strv *environment)
 		r |= name ? json_append_bytes(array, name) : -ENOMEM;
 	}
 	arena_free(&arena);
-	return done(array, r);
+	return json_done(array, r);
 }
 
 static json_t *plan_json(const struct pinfold_plan *plan)
@@ -193,25 +185,12 @@ static json_t *plan_json(const struct pinfold_plan *plan)
 	r |= json_put(object, "mounts", ops_json(plan));
 	r |= json_put(object, "landlock", landlock_json(plan));
 	r |= json_put(object, "seccomp", json_boolean(plan->has_seccomp));
-	return done(object, r);
-}
-
-static int append(const char *data, size_t len, void *arg)
-{
-	struct buf *out = arg;
-
-	buf_add(out, data, len);
-	return out->error ? -1 : 0;
+	return json_done(object, r);
 }
 
 int plan_print_json(const struct pinfold_plan *plan, struct buf *out)
 {
-	json_t *object = plan_json(plan);
-	int r = object ? 0 : -ENOMEM;
-
-	if (r == 0 && json_dump_callback(object, append, out, JSON_INDENT(2)) < 0)
-		r = out->error ? out->error : -ENOMEM;
-	json_decref(object);
+	json_write(plan_json(plan), JSON_INDENT(2), out);
 	buf_char(out, '\n');
-	return r;
+	return out->error;
 }

@@ -143,17 +143,10 @@ int policy_dump(const struct pinfold_policy *policy, struct buf *out)
 	struct dumping dump = {.policy = policy};
 	json_t *root = json_object();
 	int r = fill(&dump, root);
-	char *text = r == 0 ? json_dumps(root, JSON_INDENT(2)) : NULL;
 
-	if (text) {
-		buf_str(out, text);
-		buf_char(out, '\n');
-	}
-	json_decref(root);
+	json_write(json_done(root, dump.arena.is_short ? -ENOMEM : r), JSON_INDENT(2), out);
+	buf_char(out, '\n');
 	arena_free(&dump.arena);
-	if (!text)
-		return -ENOMEM;
-	free(text);
 	return out->error;
 }
 

@@ -136,14 +136,13 @@ static int add_list(struct json_walk *walk, enum policy_key key, const json_t *v
 /* Kept of a project's file, to say what was ignored. */
 static int keep_raw(const struct json_walk *walk, enum policy_key key, const json_t *value, struct layer *ret)
 {
-	char *text;
+	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_CONFIG_BYTES);
 
 	ret->line[key] = line_of(walk);
 	if (walk->context->layer != LAYER_PROJECT)
 		return 0;
-	text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	ret->raw[key] = text ? arena_strdup(walk->context->arena, text) : NULL;
-	free(text);
+	if (json_write(json_incref((json_t *)value), JSON_COMPACT | JSON_ENCODE_ANY, &text) == 0)
+		ret->raw[key] = arena_strdup(walk->context->arena, text.data);
 	return ret->raw[key] ? 0 : err_oom(walk->err);
 }
 
@@ -294,15 +293,15 @@ static int parse_text(const struct setting_context *context, char *text, size_t 
 {
 	json_error_t error;
 	const char *why;
-	int line = 1;
+	int line = 1, r;
 
 	if (comments_blank(text, length, &line, &why) == 0)
 		why = unreadable(text, length);
 	if (why)
 		return err_at(err, err_say(err, PINFOLD_USAGE, EINVAL, "%s", why), context->file, line, NULL);
-	*ret = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
-	if (!*ret)
-		return syntax_error(context, &error, err);
+	r = json_read(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, ret, &error);
+	if (r < 0)
+		return r == -ENOMEM ? err_oom(err) : syntax_error(context, &error, err);
 	if (json_is_object(*ret))
 		return 0;
 	err_say(err, PINFOLD_USAGE, EINVAL, "this is %s, and has to be an object", json_type_name(*ret));

@@ -431,6 +431,8 @@ int policy_load(struct pinfold_policy *policy, const char *cwd, struct pinfold_e
 		r = check_files_are_outside(policy, err);
 	if (r == 0)
 		r = digest_policy(policy, err);
+	if (policy->arena.is_short) /* whatever was made of it */
+		r = err_oom(err);
 	policy->loaded = r == 0;
 	return r;
 }
@@ -479,6 +481,8 @@ int policy_check_file(const char *path, enum policy_layer layer, struct pinfold_
 	struct arena arena = {0};
 	int r = check_file(&arena, path, layer, err);
 
+	if (arena.is_short)
+		r = err_oom(err);
 	arena_free(&arena);
 	return r;
 }

@@ -135,16 +135,7 @@ static json_t *schema(void)
 
 int policy_schema(struct buf *out)
 {
-	json_t *root = schema();
-	char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
-
-	if (text) {
-		buf_str(out, text);
-		buf_char(out, '\n');
-	}
-	json_decref(root);
-	if (!text)
-		return -ENOMEM;
-	free(text);
+	json_write(schema(), JSON_INDENT(2), out);
+	buf_char(out, '\n');
 	return out->error;
 }

@@ -193,6 +193,8 @@ int policy_show_text(const struct pinfold_policy *policy, const char *(*effect_o
 	struct show_rows rows = {0};
 	int r = make_rows(policy, effect_of, arg, &rows);
 
+	if (r == 0 && rows.arena.is_short)
+		r = -ENOMEM;
 	if (r == 0)
 		print_rows(&rows, out);
 	arena_free(&rows.arena);
@@ -300,17 +302,9 @@ static json_t *ignored_json(const struct pinfold_policy *policy)
 
 static int print_json(json_t *root, int r, struct buf *out)
 {
-	char *text = r == 0 ? json_dumps(root, JSON_INDENT(2)) : NULL;
-
-	if (text) {
-		buf_str(out, text);
-		buf_char(out, '\n');
-	}
-	json_decref(root);
-	if (r == 0 && !text)
-		r = -ENOMEM;
-	free(text);
-	return r < 0 ? r : out->error;
+	json_write(json_done(root, r), JSON_INDENT(2), out);
+	buf_char(out, '\n');
+	return out->error;
 }
 
 int policy_show_json(const struct pinfold_policy *policy, const char *(*effect_of)(void *, enum policy_key), void *arg,
@@ -358,6 +352,8 @@ int policy_paths(const struct pinfold_policy *policy, struct buf *out)
 	}
 	if (trust)
 		print_path("trust", trust, access(trust, F_OK) == 0 ? "exists" : "missing", out);
+	if (arena.is_short && !out->error)
+		out->error = -ENOMEM;
 	arena_free(&arena);
 	return out->error;
 }

@@ -41,7 +41,7 @@ static int read_trust(struct arena *arena, const char *path, const char *worktre
 {
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_CONFIG_BYTES);
 	json_error_t error;
-	json_t *root, *list;
+	json_t *root = NULL, *list;
 	int r = config_read(arena, path, worktree, &text, err);
 
 	if (r < 0)
@@ -50,7 +50,9 @@ static int read_trust(struct arena *arena, const char *path, const char *worktre
 		*ret = json_array();
 		return *ret ? 0 : err_oom(err);
 	}
-	root = json_loadb(text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &error);
+	r = json_read(text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &root, &error);
+	if (r == -ENOMEM)
+		return err_oom(err);
 	list = json_object_get(root, "trusted");
 	if (!json_is_array(list)) {
 		json_decref(root);
@@ -176,13 +178,10 @@ static int replace_file(int dir, const char *text)
 
 static int write_trust(int dir, json_t *list)
 {
-	json_t *root = json_pack("{s:O}", "trusted", list);
-	char *text = root ? json_dumps(root, JSON_INDENT(2)) : NULL;
-	int r = text ? replace_file(dir, text) : -ENOMEM;
+	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_CONFIG_BYTES);
+	int r = json_write(json_pack("{s:O}", "trusted", list), JSON_INDENT(2), &text);
 
-	free(text);
-	json_decref(root);
-	return r;
+	return r < 0 ? r : replace_file(dir, text.data);
 }
 
 /* The lock is on the directory, so that two at a time both are kept and no lock file stays behind. */

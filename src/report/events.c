@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "report/hints.h"
 
 static json_t *list_json(const struct strv *list)
@@ -25,10 +26,13 @@ static json_t *list_json(const struct strv *list)
 /* The members of an object without its opening brace, with a newline: what follows `"event":NAME,"time":N,`. */
 static char *tail_of(json_t *object, int r)
 {
-	char *text = r == 0 ? json_dumps(object, JSON_COMPACT) : NULL;
-	size_t length = text ? strlen(text) : 0;
+	struct buf out = BUF_INIT(LIMIT_TEXT_BYTES);
+	size_t length;
+	char *text;
 
-	json_decref(object);
+	json_write(json_done(object, r), JSON_COMPACT, &out);
+	length = out.len;
+	text = buf_take(&out, &r);
 	if (!text)
 		return NULL;
 	memmove(text, text + 1, length); /* with the NUL */

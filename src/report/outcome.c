@@ -152,7 +152,8 @@ void outcome_fill(struct pinfold_outcome *outcome, const struct pinfold_plan *pl
 		  const struct run_result *result)
 {
 	outcome->result = *result;
-	if ((plan ? copy_plan(outcome, plan) : copy_argv(outcome, argv)) == 0 && copy_evidence(outcome, plan) == 0)
+	if ((plan ? copy_plan(outcome, plan) : copy_argv(outcome, argv)) == 0 && copy_evidence(outcome, plan) == 0 &&
+	    !outcome->arena.is_short)
 		return;
 	outcome->has_plan = false; /* half of its guarantees would read as all */
 	outcome->evidence = (struct hint_evidence){ 0 };
@@ -234,6 +235,8 @@ void outcome_check(struct pinfold_outcome *outcome, const struct pinfold_plan *p
 		r = warn_of_marking(outcome);
 	if (r == 0)
 		r = add_notices(outcome);
+	if (outcome->arena.is_short)
+		r = -ENOMEM;
 	if (r < 0)
 		check->is_complete = false;
 	if (policy_number(plan->policy, KEY_ON_VIOLATION) == VIOLATION_FAIL)

@@ -41,14 +41,6 @@ static int append_trust(json_t *array, const struct pinfold_policy *policy)
 	return r;
 }
 
-static int append(const char *data, size_t len, void *arg)
-{
-	struct buf *out = arg;
-
-	buf_add(out, data, len);
-	return out->error ? -1 : 0;
-}
-
 int paths_json(const struct pinfold_policy *policy, struct buf *out)
 {
 	json_t *array = json_array();
@@ -58,9 +50,7 @@ int paths_json(const struct pinfold_policy *policy, struct buf *out)
 		r |= json_array_append_new(array, file_json(&policy->files[i]));
 	if (r == 0)
 		r = append_trust(array, policy);
-	if (r == 0 && json_dump_callback(array, append, out, JSON_INDENT(2)) < 0)
-		r = -ENOMEM;
-	json_decref(array);
+	json_write(json_done(array, r), JSON_INDENT(2), out);
 	buf_char(out, '\n');
-	return r == 0 ? out->error : -ENOMEM;
+	return out->error;
 }

@@ -213,15 +213,9 @@ static int what_happened(json_t *record, const struct pinfold_outcome *outcome)
 	r |= json_put(record, "hints", hints_json(outcome));
 	r |= json_put(record, "warnings", strv_json(&outcome->warnings));
 	r |= json_put(record, "removed_environment", strv_json(&outcome->removed));
+	if (outcome->arena.is_short)
+		r |= json_put(record, "incomplete", json_true());
 	return r | json_put(record, "host", host_json(outcome));
-}
-
-static int append(const char *data, size_t len, void *arg)
-{
-	struct buf *out = arg;
-
-	buf_add(out, data, len);
-	return out->error ? -1 : 0;
 }
 
 int record_json(const struct pinfold_outcome *outcome, struct buf *out)
@@ -231,9 +225,7 @@ int record_json(const struct pinfold_outcome *outcome, struct buf *out)
 
 	if (r == 0 && (what_was_asked(record, outcome) || what_happened(record, outcome)))
 		r = -ENOMEM;
-	if (r == 0 && json_dump_callback(record, append, out, JSON_INDENT(2)) < 0)
-		r = out->error ? out->error : -ENOMEM;
+	json_write(json_done(record, r), JSON_INDENT(2), out);
 	buf_char(out, '\n');
-	json_decref(record);
-	return r;
+	return out->error;
 }

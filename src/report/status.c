@@ -111,29 +111,30 @@ static bool status_text(struct buf *out, struct arena *arena, const json_t *obje
 	return is_confined(object);
 }
 
-static int status_dump(struct buf *out, const json_t *object)
+static bool status_json(struct buf *out, json_t *object)
 {
-	char *text = json_dumps(object, JSON_COMPACT);
-
-	if (!text)
-		return -ENOMEM;
-	buf_printf(out, "%s\n", text);
-	free(text);
-	return 0;
+	json_write(json_incref(object), JSON_COMPACT, out);
+	buf_char(out, '\n');
+	return is_confined(object);
 }
 
 int status_read(const char *text, enum pinfold_format format, struct buf *out, struct pinfold_error *err)
 {
-	json_t *object = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	struct arena arena = { 0 };
-	int r;
+	json_t *object = NULL;
+	json_error_t where;
+	int r = json_read(text, strlen(text), JSON_REJECT_DUPLICATES, &object, &where);
 
+	if (r == -ENOMEM)
+		return err_oom(err);
 	if (!json_is_object(object) || !json_is_boolean(json_object_get(object, "confined")))
 		r = err_say(err, PINFOLD_USAGE, EINVAL, "PINFOLD_STATUS does not hold the status of a run");
 	else if (format == PINFOLD_JSON)
-		r = status_dump(out, object) < 0 ? err_oom(err) : is_confined(object);
+		r = status_json(out, object);
 	else
 		r = status_text(out, &arena, object);
+	if (arena.is_short || out->error == -ENOMEM)
+		r = err_oom(err);
 	json_decref(object);
 	arena_free(&arena);
 	return r;

@@ -30,7 +30,7 @@ static bool is_the_owners(const struct survey_node *node, const struct survey_no
 }
 
 /* The text, with what it was read from: the host's git may have replaced it since it was looked at. NULL with *ret_why
- * where there is none to copy. */
+ * where there is none to copy; without *ret_why there was no memory for it. */
 static const char *read_text(struct arena *arena, const char *path, struct survey_node *node, const char **ret_why)
 {
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_GIT_CONFIG_BYTES);
@@ -43,7 +43,7 @@ static const char *read_text(struct arena *arena, const char *path, struct surve
 		return NULL;
 	look_node(&st, node);
 	r = buf_read_fd(&text, fd);
-	*ret_why = r == -E2BIG ? "it is too large" : "it cannot be read";
+	*ret_why = r == -ENOMEM ? NULL : r == -E2BIG ? "it is too large" : "it cannot be read";
 	if (r < 0)
 		return NULL;
 	*ret_why = "it holds a zero byte";

@@ -110,12 +110,14 @@ bool cut_is_secret_name(const char *name, size_t len)
 	return false;
 }
 
-enum cut_value cut_judge(const char *value, size_t len)
+enum cut_value cut_judge(struct buf *out, const char *value, size_t len)
 {
 	BUF_CLEANUP struct buf rest = BUF_INIT(LIMIT_CUT_BYTES);
 	bool is_secret;
 
 	cut_add(&rest, value, len);
+	if (rest.error == -ENOMEM)
+		out->error = rest.error;
 	if (rest.error)
 		return CUT_UNSURE;
 	if (!rest.len)
@@ -242,10 +244,10 @@ int cut_settings(struct arena *arena, const char *name, const char *text, size_t
 		r = cut_by_format(arena, &out, name, copy.data, copy.len);
 	else
 		r = copy.error ? copy.error : 1;
-	if (r <= 0)
-		return r;
 	if (out.error)
 		return out.error == -E2BIG ? 0 : out.error;
+	if (r <= 0)
+		return r;
 	if (out.len && !is_clean(out.data, out.len))
 		return 0;
 	result = arena_strndup(arena, out.len ? out.data : "", out.len);

@@ -23,7 +23,8 @@ enum cut_value {
 bool cut_is_secret_name(const char *name, size_t len);
 /* Public keys: without them nix and cabal trust no mirror any more. They look random and are shown. */
 bool cut_is_public_name(const char *name, size_t len);
-enum cut_value cut_judge(const char *value, size_t len);
+/* out: where a shortage of memory sticks; nothing is added. */
+enum cut_value cut_judge(struct buf *out, const char *value, size_t len);
 /* An address, a switch, a number, a path, an option: what a setting of a name of the user's own choice may show. */
 bool cut_is_plain(const char *value, size_t len);
 /* Adds the text without users and passwords of addresses, and without conda's /t/TOKEN. */

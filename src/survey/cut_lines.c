@@ -108,15 +108,15 @@ static void add_line(struct buf *out, const char *line, size_t len)
 /* Lines that belong to the name above. */
 static int cut_continuation(struct lines *lines, struct buf *out, const char *line, size_t len)
 {
-	enum cut_value verdict = lines->is_cut ? CUT_DROP : lines->is_public ? CUT_KEEP : cut_judge(line, len);
+	enum cut_value verdict = lines->is_cut ? CUT_DROP : lines->is_public ? CUT_KEEP : cut_judge(out, line, len);
 
 	if (verdict == CUT_KEEP)
 		add_line(out, line, len);
 	return verdict == CUT_UNSURE ? 0 : 1;
 }
 
-static enum cut_value judge_setting(const struct style *style, const char *name, size_t name_len, const char *value,
-				    size_t len)
+static enum cut_value judge_setting(struct buf *out, const struct style *style, const char *name, size_t name_len,
+				    const char *value, size_t len)
 {
 	const char *colon = style->has_scopes ? memrchr(name, ':', name_len) : NULL;
 	const char *proper = colon ? colon + 1 : name;
@@ -124,7 +124,7 @@ static enum cut_value judge_setting(const struct style *style, const char *name,
 
 	if (cut_is_secret_name(proper, name_len - (size_t)(proper - name)))
 		return memmem(value, len, "://", 3) || (!len && style->continues) ? CUT_UNSURE : CUT_DROP;
-	verdict = cut_judge(value, len);
+	verdict = cut_judge(out, value, len);
 	return verdict == CUT_KEEP && !is_own(style, name, name_len) && !cut_is_plain(value, len) ? CUT_DROP : verdict;
 }
 
@@ -143,7 +143,7 @@ static int cut_setting(struct lines *lines, struct buf *out, const char *line, s
 	lines->indent = indent;
 	lines->is_public = cut_is_public_name(text, name);
 	if (!lines->is_public)
-		verdict = judge_setting(lines->style, text, name, text + value, rest - value);
+		verdict = judge_setting(out, lines->style, text, name, text + value, rest - value);
 	lines->is_cut = verdict != CUT_KEEP;
 	if (verdict == CUT_KEEP)
 		add_line(out, line, len);

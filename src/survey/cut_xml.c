@@ -157,7 +157,7 @@ static bool is_secret_element(struct span name)
 }
 
 /* NuGet names its settings in attributes: <add key="http_proxy.password" value="…" />. */
-static enum cut_value judge_attribute(const struct attribute *attribute)
+static enum cut_value judge_attribute(struct buf *out, const struct attribute *attribute)
 {
 	struct span name = attribute->name;
 
@@ -167,7 +167,7 @@ static enum cut_value judge_attribute(const struct attribute *attribute)
 		name = attribute->value;
 	if (cut_is_secret_name(name.p, name.n))
 		return CUT_DROP;
-	return cut_judge(attribute->value.p, attribute->value.n);
+	return cut_judge(out, attribute->value.p, attribute->value.n);
 }
 
 /* A source of packages whose name says secret must not get lost. */
@@ -179,14 +179,14 @@ static bool has_address(const struct element *element)
 	return false;
 }
 
-static enum cut_value judge_element(const struct element *element)
+static enum cut_value judge_element(struct buf *out, const struct element *element)
 {
 	enum cut_value worst = CUT_KEEP;
 
 	if (is_secret_element(element->name))
 		return CUT_DROP;
 	for (size_t i = 0; i < element->attribute_count && worst == CUT_KEEP; i++)
-		worst = judge_attribute(&element->attributes[i]);
+		worst = judge_attribute(out, &element->attributes[i]);
 	return worst == CUT_DROP && has_address(element) ? CUT_UNSURE : worst;
 }
 
@@ -221,7 +221,7 @@ static bool open_element(struct xml *xml, const char *start)
 	if (!xml->had_root && !is(element.name, "settings") && !is(element.name, "configuration"))
 		return false;
 	if (!xml->cut_depth)
-		verdict = judge_element(&element);
+		verdict = judge_element(xml->out, &element);
 	if (verdict == CUT_UNSURE || (verdict != CUT_KEEP && !xml->had_root))
 		return false;
 	xml->had_root = true;
@@ -286,7 +286,7 @@ static bool read_text(struct xml *xml)
 		return false;
 	if (xml->cut_depth)
 		return true;
-	verdict = cut_judge(text.p, text.n);
+	verdict = cut_judge(xml->out, text.p, text.n);
 	if (verdict == CUT_KEEP && is_property && !cut_is_plain(text.p, text.n))
 		verdict = CUT_DROP;
 	if (verdict == CUT_KEEP)

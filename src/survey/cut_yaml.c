@@ -21,6 +21,7 @@ struct yaml_line {
 
 struct yaml {
 	struct arena *arena;
+	struct buf *out;
 	struct yaml_line *lines; /* that stay */
 	size_t count, cap;
 	bool is_bundler, is_cutting;
@@ -147,7 +148,7 @@ static enum cut_value judge(const struct yaml *yaml, const struct setting *setti
 	if (setting->name && yaml->is_bundler && !is_bundler_name(setting->name, setting->name_len))
 		return CUT_DROP;
 	if (!setting->name || !cut_is_secret_name(setting->name, setting->name_len))
-		return cut_judge(setting->value, setting->value_len);
+		return cut_judge(yaml->out, setting->value, setting->value_len);
 	/* A map with such a name may be a scope (npmScopes: keycloak:), whose address must not get lost. */
 	if (!setting->value_len || memmem(setting->value, setting->value_len, "://", 3))
 		return CUT_UNSURE;
@@ -220,7 +221,7 @@ static bool has_children(const struct yaml *yaml, size_t i)
 
 int cut_yaml(struct arena *arena, struct buf *out, const char *text, size_t len, bool is_bundler)
 {
-	struct yaml yaml = { .arena = arena, .is_bundler = is_bundler };
+	struct yaml yaml = { .arena = arena, .out = out, .is_bundler = is_bundler };
 	const char *line;
 	size_t n;
 

@@ -43,7 +43,7 @@ static int find_entry(struct taking *take, char **ret_top)
 			break;
 		if (look_at(take, entry, &survey->git.node) == 0) {
 			if (!strcmp(top, survey->worktree) ||
-			    !worktree_refusal(top, survey->who.home, survey->who.account_home)) {
+			    !worktree_refusal(take->arena, top, survey->who.home, survey->who.account_home)) {
 				survey->git.entry = entry;
 				*ret_top = top;
 			}

@@ -174,8 +174,8 @@ int git_check(struct taking *take, const char *top, bool *ret_whole, const char 
 		return r;
 	if (is_part_of_another(take, git->common))
 		*ret_why = "it is a part of another repository";
-	else if (worktree_refusal(git->common, survey->who.home, survey->who.account_home))
-		*ret_why = worktree_refusal(git->common, survey->who.home, survey->who.account_home);
+	else
+		*ret_why = worktree_refusal(take->arena, git->common, survey->who.home, survey->who.account_home);
 	if (*ret_why)
 		return 0;
 	*ret_whole = holds_git_alone(take, git->common);

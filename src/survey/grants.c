@@ -130,7 +130,7 @@ static int check_write(struct taking *take, const struct policy_item *item, stru
 	const struct identity *who = &take->survey->who;
 	int r;
 
-	grant->unfit = worktree_refusal(grant->path, who->home, who->account_home);
+	grant->unfit = worktree_refusal(take->arena, grant->path, who->home, who->account_home);
 	if (!grant->unfit || policy_accepts(take->policy, "writes", false))
 		return 0;
 	r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' cannot be made writable: %s", item->text, grant->unfit);

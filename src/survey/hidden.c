@@ -81,8 +81,11 @@ static int cut_copy(struct taking *take, const char *path, const char *name, con
 	int r;
 
 	*ret = NULL;
-	if (fd < 0 || buf_read_fd(&text, fd) < 0)
+	if (fd < 0)
 		return 0;
+	r = buf_read_fd(&text, fd);
+	if (r < 0)
+		return r == -ENOMEM ? err_oom(take->err) : 0;
 	r = cut_settings(take->arena, name, text.data ? text.data : "", text.len, ret);
 	if (r <= 0)
 		*ret = NULL;

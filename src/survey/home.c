@@ -113,10 +113,16 @@ int take_account(struct taking *take)
 	BUF_CLEANUP struct buf passwd = BUF_INIT(LIMIT_CONFIG_BYTES);
 	BUF_CLEANUP struct buf group = BUF_INIT(LIMIT_CONFIG_BYTES);
 	const char *name = look_environment(survey, "USER"), *home = who->home;
+	int r;
 
 	if (who->user)
 		return 0;
-	if (read_file("/etc/passwd", &passwd) < 0 || read_file("/etc/group", &group) < 0)
+	r = read_file("/etc/passwd", &passwd);
+	if (r == 0)
+		r = read_file("/etc/group", &group);
+	if (r == -ENOMEM)
+		return err_oom(take->err);
+	if (r < 0)
 		return take_note(take, "/etc/passwd or /etc/group cannot be read: the caller's name is unknown inside");
 	if (!is_plain_name(name) || has_line(passwd.data, name, 0))
 		name = arena_printf(take->arena, "uid%lu", (unsigned long)who->uid);

@@ -63,7 +63,7 @@ static int take_places(struct taking *take)
 		r = take_directory(take, survey->worktree, "worktree", &survey->worktree_node);
 	if (r < 0)
 		return r;
-	survey->unfit = worktree_refusal(survey->worktree, survey->who.home, survey->who.account_home);
+	survey->unfit = worktree_refusal(take->arena, survey->worktree, survey->who.home, survey->who.account_home);
 	if (!survey->unfit || policy_accepts(take->policy, "writes", false))
 		return 0;
 	r = err_say(take->err, PINFOLD_REFUSED, EPERM, "'%s' is not fit as a worktree: %s", survey->worktree,
@@ -202,6 +202,8 @@ int survey_take(struct survey *survey, const struct pinfold_policy *policy, char
 	r = take_environment(&take, environment);
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && r == 0; i++)
 		r = parts[i](&take);
+	if (survey->arena.is_short) /* whatever was made of it */
+		r = err_oom(err);
 	if (r == 0 && take.failed_errno)
 		r = err_sys(err, PINFOLD_UNAVAILABLE, take.failed_errno, "look at", take.failed_path);
 	if (r < 0)

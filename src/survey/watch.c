@@ -221,9 +221,12 @@ static int watch_todo(struct taking *take, const char *path)
 	struct buf text BUF_CLEANUP = BUF_INIT(LIMIT_TODO_BYTES);
 	int r = watch_add(take, WATCH_TODO, path, "a command in a list of git's to carry out");
 
-	/* What cannot be read now counts as empty: every command in it is a new one. */
-	if (r <= 0 || fd < 0 || buf_read_fd(&text, fd) < 0 || !text.len)
+	if (r <= 0 || fd < 0)
 		return r < 0 ? r : 0;
+	/* What cannot be read now counts as empty: every command in it is a new one. */
+	r = buf_read_fd(&text, fd);
+	if (r < 0 || !text.len)
+		return r == -ENOMEM ? err_oom(take->err) : 0;
 	r = gittext_commands(take->arena, text.data, text.len, &watch_last(take)->words);
 	return r < 0 ? err_oom(take->err) : 0;
 }

@@ -143,9 +143,8 @@ static bool touches_own(struct arena *arena, const char *path, const char *varia
 }
 
 /* The configuration, and the trust given to projects' files: a run that can write them grants itself the next one. */
-static bool touches_configuration(const char *path, const char *home, const char *account_home)
+static bool touches_configuration(struct arena *arena, const char *path, const char *home, const char *account_home)
 {
-	struct arena arena = { 0 };
 	bool touches = false;
 
 	for (int i = 0; i < 2 && !touches; i++) {
@@ -153,14 +152,13 @@ static bool touches_configuration(const char *path, const char *home, const char
 
 		if (i > 0 && (!base || (home && strcmp(base, home) == 0)))
 			break;
-		touches = touches_own(&arena, path, "XDG_CONFIG_HOME", base, ".config/pinfold") ||
-			  touches_own(&arena, path, "XDG_STATE_HOME", base, ".local/state/pinfold");
+		touches = touches_own(arena, path, "XDG_CONFIG_HOME", base, ".config/pinfold") ||
+			  touches_own(arena, path, "XDG_STATE_HOME", base, ".local/state/pinfold");
 	}
-	arena_free(&arena);
 	return touches;
 }
 
-const char *worktree_refusal(const char *path, const char *home, const char *account_home)
+const char *worktree_refusal(struct arena *arena, const char *path, const char *home, const char *account_home)
 {
 	if (strcmp(path, "/") == 0)
 		return "it is the root of the file system";
@@ -170,7 +168,7 @@ const char *worktree_refusal(const char *path, const char *home, const char *acc
 		return "it is a part of the system or holds one";
 	if (holds_binary(path))
 		return "it holds pinfold's own program";
-	if (touches_configuration(path, home, account_home))
+	if (touches_configuration(arena, path, home, account_home))
 		return "it holds pinfold's own configuration";
 	return NULL;
 }
@@ -240,7 +238,7 @@ int worktree_find(struct arena *arena, const char *cwd, const char *given, const
 		return find_given(arena, cwd, given, ret, err);
 	if (find_git_top(arena, cwd, &top) < 0)
 		return err_oom(err);
-	if (!top || worktree_refusal(top, home, NULL))
+	if (!top || worktree_refusal(arena, top, home, NULL))
 		top = arena_strdup(arena, cwd);
 	if (!top)
 		return err_oom(err);

@@ -13,7 +13,7 @@ int worktree_find(struct arena *arena, const char *cwd, const char *given, const
 		  struct pinfold_error *err);
 
 /* Why `path` is no fit worktree (`/`, `/tmp`, a home, a system directory, one that holds any of them or pinfold's own
- * binary or configuration), in words, or NULL where it is fit. */
-const char *worktree_refusal(const char *path, const char *home, const char *account_home);
+ * binary or configuration), in words, or NULL where it is fit. Without enough memory in the arena it is not fit. */
+const char *worktree_refusal(struct arena *arena, const char *path, const char *home, const char *account_home);
 
 #endif

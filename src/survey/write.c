@@ -87,25 +87,11 @@ static json_t *write_shape(const struct shape *shape, const char *base)
 	return object;
 }
 
-static int add_chunk(const char *text, size_t length, void *out)
-{
-	buf_add(out, text, length);
-	return ((struct buf *)out)->error;
-}
-
 int survey_write(const struct survey *survey, struct buf *out)
 {
-	json_t *root = write_shape(&survey_shape, (const char *)survey);
-	int r;
-
-	if (!root)
-		return -ENOMEM;
-	r = json_dump_callback(root, add_chunk, out, JSON_INDENT(1));
-	json_decref(root);
+	json_write(write_shape(&survey_shape, (const char *)survey), JSON_INDENT(1), out);
 	buf_char(out, '\n');
-	if (out->error)
-		return out->error;
-	return r < 0 ? -ENOMEM : 0;
+	return out->error;
 }
 
 /* ---- reading: every function returns 0, -EINVAL or -ENOMEM ---- */
@@ -253,11 +239,13 @@ static int read_shape(struct arena *arena, const struct shape *shape, const json
 int survey_read(struct survey *survey, const char *text, size_t length, struct pinfold_error *err)
 {
 	json_error_t where;
-	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &where);
-	int r;
+	json_t *root;
+	int r = json_read(text, length, JSON_REJECT_DUPLICATES, &root, &where);
 
 	*survey = (struct survey){ 0 };
-	if (!root) {
+	if (r == -ENOMEM)
+		return err_oom(err);
+	if (r < 0) {
 		r = err_say(err, PINFOLD_USAGE, EINVAL, "%s", where.text);
 		return err_at(err, r, NULL, where.line, NULL);
 	}

@@ -79,7 +79,7 @@ static void a_git_top_that_is_not_fit_is_not_used(void **state)
 	finds("repo/a/b", NULL, home, "repo/a/b"); /* a dotfiles repository */
 	finds("repo/a/b", NULL, below, "repo/a/b");
 	finds("repo", NULL, home, "repo"); /* found, and refused by the caller */
-	assert_non_null(worktree_refusal(home, home, NULL));
+	assert_non_null(worktree_refusal(&arena, home, home, NULL));
 }
 
 static void what_is_given_must_be_a_directory(void **state)
@@ -116,7 +116,7 @@ static void places_that_are_not_fit(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		if (!worktree_refusal(bad[i], HOME, "/accounts/me"))
+		if (!worktree_refusal(&arena, bad[i], HOME, "/accounts/me"))
 			fail_msg("%s should be refused", bad[i]);
 	}
 }
@@ -131,11 +131,11 @@ static void places_that_are_fit(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		if (worktree_refusal(good[i], HOME, "/accounts/me"))
+		if (worktree_refusal(&arena, good[i], HOME, "/accounts/me"))
 			fail_msg("%s should be fit", good[i]);
 	}
-	assert_null(worktree_refusal("/app", "/", NULL)); /* a container's user without an account */
-	assert_null(worktree_refusal("/app", NULL, NULL));
+	assert_null(worktree_refusal(&arena, "/app", "/", NULL)); /* a container's user without an account */
+	assert_null(worktree_refusal(&arena, "/app", NULL, NULL));
 }
 
 static void our_own_program_and_configuration_are_not_in_it(void **state)
@@ -146,11 +146,11 @@ static void our_own_program_and_configuration_are_not_in_it(void **state)
 	(void)state;
 	assert_true(len > 0);
 	self[len] = '\0';
-	assert_non_null(worktree_refusal(path_parent(&arena, self), NULL, NULL));
-	assert_null(worktree_refusal(path_join(&arena, path_parent(&arena, self), "none"), NULL, NULL));
+	assert_non_null(worktree_refusal(&arena, path_parent(&arena, self), NULL, NULL));
+	assert_null(worktree_refusal(&arena, path_join(&arena, path_parent(&arena, self), "none"), NULL, NULL));
 	setenv("XDG_CONFIG_HOME", path_join(&arena, top, "repo/a/b"), 1);
-	assert_non_null(worktree_refusal(path_join(&arena, real, "repo"), HOME, NULL));
-	assert_null(worktree_refusal(path_join(&arena, real, "linked"), HOME, NULL));
+	assert_non_null(worktree_refusal(&arena, path_join(&arena, real, "repo"), HOME, NULL));
+	assert_null(worktree_refusal(&arena, path_join(&arena, real, "linked"), HOME, NULL));
 	unsetenv("XDG_CONFIG_HOME");
 }
 
