@@ -22,7 +22,8 @@ enum {
 	LIMIT_GIT_INDEX_BEFORE = 16 * 1024 * 1024, /* one that is read before a command that has git change files */
 	LIMIT_GIT_TRACKED_BYTES = 16 * 1024 * 1024, /* a protected file that is compared with its entry there */
 	LIMIT_GIT_INDEX_STILL = 1024 * 1024, /* and one that has not changed */
-	LIMIT_GIT_LINKS = 4096,             /* submodules in it */
+	LIMIT_GIT_LINKS = 4096,             /* submodules in it; symbolic links in one of git's directories */
+	LIMIT_GIT_NAMES = 1000000,          /* in one of git's directories that is searched for links */
 	LIMIT_GIT_REPOSITORIES = 1024,      /* that a run is followed into afterwards */
 	LIMIT_STATUS_BYTES = 1024,          /* PINFOLD_STATUS */
 	LIMIT_TODO_BYTES = 256 * 1024,      /* a todo list of git-rebase that is looked into after a run */

@@ -244,8 +244,14 @@ void walk_judge_git(struct walk *w, const struct node *node)
 	if (!has_git(w) || !may_be_new(w, node) || (entry && strcmp(entry, w->path) == 0))
 		return;
 	walk_count(w, TALLY_REPOSITORIES);
-	if (S_ISDIR(node->mode) && w->c->result->count < LIMIT_TREE_FINDINGS)
-		visit_judge(&v, &(struct repository){ .directory = copy_path(w) });
+	if (S_ISDIR(node->mode) && w->c->result->count < LIMIT_TREE_FINDINGS) {
+		const struct repository repository = { .directory = copy_path(w) };
+
+		if (repository.directory)
+			visit_judge(&v, &repository);
+		if (!w->c->error)
+			visit_links(&v, repository.directory);
+	}
 	checking_leave(w->c);
 }
 

@@ -197,28 +197,53 @@ static bool is_sample(const char *name)
 	return length > 7 && strcmp(name + length - 7, ".sample") == 0;
 }
 
+/* A directory that the command has closed hides what is in it until somebody opens it again: we do, and it stays so. */
+static int open_to_list(int dir_fd, const char *name)
+{
+	const int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	FD_CLEANUP int closed = -1;
+	mode_t mode;
+
+	if (fd >= 0 || errno != EACCES)
+		return fd;
+	closed = openat(dir_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (closed < 0 || !directory_open_up(closed, &mode)) {
+		errno = EACCES;
+		return -1;
+	}
+	return openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+DIR *visit_open_directory(struct checking *c, const char *path, struct stat *ret)
+{
+	struct survey_watch at;
+	int r = visit_look(c, path, &at, ret), fd;
+	DIR *dir;
+
+	if (r < 0) {
+		errno = -r;
+		return NULL;
+	}
+	fd = open_to_list(c->dir_fd, *at.below ? path_name(at.below) : ".");
+	dir = fd < 0 ? NULL : fdopendir(fd);
+	if (!dir)
+		fd_close(&fd);
+	return dir;
+}
+
 /* The names of a directory without "." and "..": 0, -E2BIG, -ENOMEM or another -errno. */
 int visit_list(struct checking *c, const char *path, size_t most, struct strv *ret)
 {
-	struct survey_watch at;
 	const struct dirent *entry;
 	struct stat st;
-	int r = visit_look(c, path, &at, &st), fd;
-	DIR *dir;
+	DIR *dir = visit_open_directory(c, path, &st);
+	int r = dir ? 0 : -errno;
 
-	if (r < 0)
-		return r;
-	fd = openat(c->dir_fd, *at.below ? path_name(at.below) : ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		r = -errno;
-		fd_close(&fd);
-		return r;
-	}
 	while (r == 0 && (entry = readdir(dir)))
 		if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
 			r = ret->n < most ? strv_add(c->arena, ret, entry->d_name) : -E2BIG;
-	closedir(dir);
+	if (dir)
+		closedir(dir);
 	return r;
 }
 

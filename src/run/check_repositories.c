@@ -52,6 +52,8 @@ static void add_repository(struct visiting *v, const char *checkout, const char 
 	if (judge_it && !all[v->n].is_known)
 		visit_judge(v, &all[v->n]);
 	v->n++;
+	if (!c->error)
+		visit_links(v, directory);
 }
 
 /* "gitdir: PATH". */
@@ -141,6 +143,8 @@ static void visit_module(struct visiting *v, const char *directory, int depth)
 	}
 	if (!is_known(c, directory))
 		visit_judge(v, &(struct repository){ .directory = directory });
+	if (!c->error)
+		visit_links(v, directory);
 	if (!c->error)
 		visit_modules(v, modules, depth + 1);
 }
@@ -283,6 +287,8 @@ void check_repositories(struct checking *c)
 		else
 			c->error = -ENOMEM;
 	}
+	if (!c->error && git->common && git->directory && strcmp(git->common, git->directory) != 0)
+		visit_links(&v, git->common);
 	if (!c->error)
 		visit_way(&v);
 	for (; v.next < v.n && !c->error; v.next++) {

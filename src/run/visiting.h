@@ -3,6 +3,8 @@
 #ifndef RUN_VISITING_H
 #define RUN_VISITING_H
 
+#include <dirent.h>
+
 #include "run/checking.h"
 
 struct repository {
@@ -36,6 +38,8 @@ bool visit_is_young(const struct checking *c, const struct stat *st);
 bool visit_is_named(const struct checking *c, const char *path); /* as a violation already */
 /* No way back from a name, which could be a link. */
 bool visit_is_straight(const char *path);
+/* NULL with errno; what it is goes to *ret. */
+DIR *visit_open_directory(struct checking *c, const char *path, struct stat *ret);
 /* The names of a directory without "." and "..": 0, -E2BIG, -ENOMEM or another -errno. */
 int visit_list(struct checking *c, const char *path, size_t most, struct strv *ret);
 /* Moves away or names what is at path, as old as the repository is. */
@@ -43,5 +47,10 @@ void visit_take(struct visiting *v, const char *path, const char *what);
 void visit_is_incomplete(struct checking *c, const char *path, const char *why);
 void visit_is_unreadable(struct checking *c, const char *path, int r);
 void visit_judge(struct visiting *v, const struct repository *repository);
+
+/* ---- check_links.c ---- */
+
+/* Takes away the command's links at the places in a git directory that git writes to. */
+void visit_links(struct visiting *v, const char *directory);
 
 #endif

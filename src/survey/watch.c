@@ -245,9 +245,21 @@ static int watch_git_entry(struct taking *take, const char *path, enum watch_kin
 	return r < 0 ? r : 0;
 }
 
+/* Links are looked for in the logs, also where only they, objects and refs can be written to. */
+static int watch_logs(struct taking *take, const char *path)
+{
+	size_t root;
+	int r;
+
+	if (!path)
+		return err_oom(take->err);
+	r = protect_is_in_reach(take->survey, path) ? find_root(take, path, &root) : 0;
+	return r < 0 ? r : 0;
+}
+
 static int watch_git_directory(struct taking *take, const char *directory)
 {
-	int r = 0;
+	int r = watch_logs(take, path_join(take->arena, directory, "logs"));
 
 	for (size_t i = 0; i < COUNT(git_entries) && r == 0; i++) {
 		char *path = path_join(take->arena, directory, git_entries[i].name);

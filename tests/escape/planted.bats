@@ -362,3 +362,72 @@ reader() { printf 'f=%s; [ -f "$f" ] && sh "$f"' "$1"; }
 	assert_equal "$output$(ls -A "$SCRATCH/temp")" ""
 	git status --porcelain && refute_exists "$HOME/.local/state/pinfold"
 }
+
+# What git on the host does in a day: each of these writes, or removes, through one of the links below.
+DAY='git commit -q --allow-empty -m "touch $MARKER"; git fetch -q .; git switch -q -c "day$RANDOM"; git tag -a -m t "t$RANDOM"
+	git pack-refs --all; git worktree prune; git gc -q --prune=now'
+
+# precious_files : outside of every pen, as whoever lives in this home has them.
+precious_files() {
+	mkdir -p "$HOME/documents/letters"
+	echo precious >"$HOME/documents/letters/file"
+	echo rc >"$HOME/.shellrc"
+	rm -f "$HOME/.missingrc"
+}
+
+are_precious() {
+	[ "$(cat "$HOME/documents/letters/file" "$HOME/.shellrc")" = "precious"$'\n'"rc" ] && [ ! -e "$HOME/.missingrc" ]
+}
+
+# through_link LINK TARGET : in git's directory GIT, which is below or beside the worktree.
+through_link() {
+	local plant="mkdir -p '$(dirname "$GIT/$1")'; rm -rf '$GIT/$1'; ln -s '$2' '$GIT/$1'"
+	precious_files
+	run pen -- sh -c "$plant"
+	assert_status 0
+	assert_output_has "${GIT##*/}/$1' "
+	[ ! -L "$GIT/$1" ] || fail "$1 is still there"
+	bash -c "$DAY" >/dev/null 2>&1 || :
+	are_precious || fail "git outside has written through $1"
+}
+
+@test "E018 git outside writes and removes nothing through links in its directory" {
+	local name
+	GIT=$WORK/.git
+	# The control: without a pen it does.
+	precious_files
+	cp -a "$WORK" "$SCRATCH/control"
+	cd "$SCRATCH/control"
+	mkdir .git/worktrees && ln -s "$HOME/documents" .git/worktrees/x
+	ln -sf "$HOME/.shellrc" .git/logs/HEAD
+	ln -s "$HOME/.missingrc" .git/packed-refs
+	bash -c "$DAY" >/dev/null 2>&1 || :
+	refute_exists "$HOME/documents/letters"
+	assert_exists "$HOME/.missingrc"
+	[ "$(wc -l <"$HOME/.shellrc")" -gt 1 ]
+	cd "$WORK"
+	for name in logs/HEAD FETCH_HEAD COMMIT_EDITMSG TAG_EDITMSG logs/refs/heads/main MERGE_MSG rebase-merge/message; do
+		through_link "$name" "$HOME/.shellrc"
+	done
+	through_link packed-refs "$HOME/.missingrc"
+	for name in worktrees/x worktrees rebase-merge rebase-apply sequencer logs/refs objects/ab; do
+		through_link "$name" "$HOME/documents"
+	done
+}
+
+@test "E018 links in git's directory: closed, moved in from elsewhere, and those that were there" {
+	GIT=$WORK/.git
+	precious_files
+	ln -s "$HOME/.shellrc" old && mkdir moved && ln -s "$HOME/.shellrc" moved/HEAD
+	# As git itself makes them, and as other tools do before the run.
+	git branch topic && ln -sf refs/heads/topic .git/refs/heads/link && ln -s "$SCRATCH" .git/shared
+	run pen -- sh -c 'git commit -q --allow-empty -m x && ln -s refs/heads/topic .git/refs/heads/new'
+	assert_status 0
+	[ -z "$output" ] || fail "$output"
+	run pen -- sh -c 'rm .git/logs/HEAD; mv old .git/logs/HEAD; chmod 300 .git/logs'
+	assert_output_has "'.git/logs/HEAD' is a link"
+	[ ! -L .git/logs/HEAD ]
+	run pen -- sh -c 'chmod 700 .git/logs; rm -rf .git/logs; mv moved .git/logs'
+	assert_output_has "'.git/logs/HEAD' is a link"
+	[ -L .git/shared ]
+}

@@ -289,3 +289,34 @@ written() {
 file'
 	done
 }
+
+@test "E018 in each layout no link of the command's stays where git writes" {
+	local layout directory
+	for layout in $LAYOUTS submodule_in_linked; do
+		cd "$SCRATCH" && rm -rf clone main linked bare.git of-bare super copy apart store
+		"$layout"
+		cd "$TOP"
+		for directory in "$OWN" "$COMMON"; do
+			run pen -- sh -c 'git commit -q --allow-empty -m x; cd "$1" && mkdir -p logs && rm -f logs/HEAD FETCH_HEAD &&
+				ln -s "$2" logs/HEAD && ln -s "$2" FETCH_HEAD' sh "$directory" "$HOME/.shellrc"
+			assert_status 0
+			assert_output_has "logs/HEAD' is a link"
+			assert_output_has "FETCH_HEAD' is a link"
+			[ ! -L "$directory/logs/HEAD" ] && [ ! -L "$directory/FETCH_HEAD" ] || fail "$layout: $directory"
+		done
+	done
+}
+
+@test "E018 links in the repositories of submodules, and where only a part of the common one is writable" {
+	submodule
+	cd "$SCRATCH/super"
+	run pen -- sh -c 'rm -f .git/modules/lib/sub/logs/HEAD && ln -s "$HOME/.shellrc" .git/modules/lib/sub/logs/HEAD'
+	assert_output_has ".git/modules/lib/sub/logs/HEAD' is a link"
+	[ ! -L .git/modules/lib/sub/logs/HEAD ]
+	bare
+	cp -a "$SCRATCH/super" "$COMMON/more" # not git's alone
+	cd "$TOP"
+	run pen -- sh -c 'git commit -q --allow-empty -m x; rm "$1" && ln -s "$HOME/.shellrc" "$1"' sh "$COMMON/logs/refs/heads/work"
+	assert_output_has "logs/refs/heads/work' is a link"
+	[ ! -L "$COMMON/logs/refs/heads/work" ]
+}
