@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/limits.h"
 
@@ -87,6 +88,29 @@ static int read_name(struct reader *r, unsigned flags, size_t shared)
 	r->name_length = length;
 	r->at += own;
 	return 0;
+}
+
+/* ---- names that git makes no entry of, and writes out all the same (`git checkout .`) ---- */
+
+static bool is_foreign_part(const char *part, size_t length)
+{
+	return (length == 1 && part[0] == '.') || (length == 2 && memcmp(part, "..", 2) == 0) ||
+	       (length == 4 && strncasecmp(part, ".git", 4) == 0);
+}
+
+static bool is_foreign(const struct reader *r)
+{
+	const char *at = r->name;
+
+	if (*at == '/')
+		return true;
+	while (at) {
+		if (*at == '.' && is_foreign_part(at, strcspn(at, "/")))
+			return true;
+		at = strchr(at, '/');
+		at = at ? at + 1 : NULL;
+	}
+	return false;
 }
 
 /* ---- files that are asked for ---- */
@@ -176,6 +200,11 @@ static int read_entry(struct reader *r, bool is_first)
 	r->at = r->version == 4 ? r->at + 1 : start + ((r->at - start + 8) & ~(size_t)7);
 	if (r->at > r->length)
 		return -EINVAL;
+	if (!r->out->foreign && is_foreign(r)) {
+		r->out->foreign = arena_strdup(r->arena, r->name);
+		if (!r->out->foreign)
+			return -ENOMEM;
+	}
 	if ((mode & MODE_TYPE) == MODE_LINK)
 		return keep(r, &r->out->links, r->name);
 	if ((mode & MODE_TYPE) != MODE_TREE && is_wanted(r))
@@ -277,6 +306,7 @@ static int try_as(struct reader *r, size_t id)
 {
 	const size_t links = r->out->links.n, sparse = r->out->sparse.n, shared = r->out->shared.n;
 	const size_t entries = r->out->entry_count;
+	const char *foreign = r->out->foreign;
 	int result = read_as(r, id);
 
 	if (result == -EINVAL) {
@@ -284,6 +314,7 @@ static int try_as(struct reader *r, size_t id)
 		r->out->sparse.n = sparse;
 		r->out->shared.n = shared;
 		r->out->entry_count = entries;
+		r->out->foreign = foreign;
 	}
 	return result;
 }

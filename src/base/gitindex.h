@@ -31,6 +31,7 @@ struct gitindex {
 	size_t entry_count, entry_cap;
 	struct strv links;   /* gitlinks: submodules */
 	struct strv sparse;  /* directories whose entries are not listed (a sparse index) */
+	const char *foreign; /* a name that no commit of git's can have, such as .git/hooks/x or ../x; NULL: none */
 	struct strv shared;  /* names of files beside the index that hold more entries (a split index) */
 };
 

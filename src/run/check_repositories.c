@@ -47,7 +47,7 @@ static void add_repository(struct visiting *v, const char *checkout, const char 
 		return;
 	}
 	v->v = all;
-	all[v->n] = (struct repository){ .checkout = checkout, .directory = directory };
+	all[v->n] = (struct repository){ .checkout = checkout, .directory = directory, .newness = v->newness };
 	all[v->n].is_known = is_known(c, directory);
 	if (judge_it && !all[v->n].is_known)
 		visit_judge(v, &all[v->n]);
@@ -218,6 +218,16 @@ static void look_at_sparse(struct checking *c, const char *checkout, const struc
 	}
 }
 
+/* `git checkout .` outside would write what it names: a hook, or a file beside the checkout (E030). */
+static void take_index(struct visiting *v, const struct repository *repository)
+{
+	char *path = visit_join(v->c, repository->directory, "index");
+
+	v->newness = repository->newness;
+	if (path)
+		visit_take(v, path, "names files in git's own directory or outside of the checkout");
+}
+
 static void read_links(struct visiting *v, const struct repository *repository)
 {
 	struct checking *c = v->c;
@@ -234,6 +244,8 @@ static void read_links(struct visiting *v, const struct repository *repository)
 		c->error = r;
 	else if (r < 0 && r != -ENOENT && r != -EXDEV)
 		visit_is_unreadable(c, path, r);
+	if (index.foreign && !c->error)
+		take_index(v, repository);
 	for (size_t i = 0; i < index.links.n && !c->error; i++) {
 		char *checkout = is_plain_name(index.links.v[i]) ?
 				 path_normal(c->arena, repository->checkout, index.links.v[i]) : NULL;

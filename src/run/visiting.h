@@ -7,17 +7,18 @@
 
 #include "run/checking.h"
 
-struct repository {
-	const char *checkout;
-	const char *directory; /* git's own */
-	bool is_known;         /* protected as the survey says */
-};
-
 /* What is younger than the run is moved away. What is older may be its owner's: */
 enum newness {
 	IS_OLD,     /* nothing says that the command had a part in it */
 	IS_TOUCHED, /* the index that names it was written: it is named */
 	IS_NEW,     /* there was no repository: it is moved away as well, the command has put it there */
+};
+
+struct repository {
+	const char *checkout;
+	const char *directory; /* git's own */
+	bool is_known;         /* protected as the survey says */
+	enum newness newness;  /* of its index */
 };
 
 struct visiting {

@@ -431,3 +431,12 @@ through_link() {
 	assert_output_has "'.git/logs/HEAD' is a link"
 	[ -L .git/shared ]
 }
+
+@test "E030 an index that names files of git's own directory" {
+	# Added under another name of that length, since git would not add it; the sum at the end is put right.
+	echo 'import hashlib; b = open(".git/index", "rb").read()[:-20].replace(b"-git/hooks", b".git/hooks")
+open(".git/index", "wb").write(b + hashlib.sha1(b).digest())' >"$SCRATCH/forge.py"
+	harmless "mkdir -p ./-git/hooks; $HOOK >./-git/hooks/post-checkout; chmod +x ./-git/hooks/post-checkout; git add ./-git
+		rm -r ./-git; python3 '$SCRATCH/forge.py'" 'git checkout .; git checkout -b other' .git/index
+	git status >/dev/null
+}

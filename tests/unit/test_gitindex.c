@@ -121,6 +121,27 @@ static void test_files_and_links(void **state)
 	assert_links(NULL, NULL);
 }
 
+/* git itself adds no such entries, and writes those that are there. */
+static void test_foreign_names(void **state)
+{
+	static const char *const foreign[] = { ".git/hooks/x", "a/.GIT/x", "a/.git", "../x", "a/../../x", "./x", "/x" };
+	static const char *const own[] = { ".gitignore", ".github/x", "a/..b", "a/.git2/x", "x.git/y", ".../x", "a." };
+
+	(void)state;
+	for (size_t i = 0; i < 7; i++) {
+		start(2, 1);
+		add_entry(0100644, 20, foreign[i]);
+		add_zeroes(20);
+		assert_int_equal(look(), 0);
+		assert_string_equal(found.foreign, foreign[i]);
+		start(2, 1);
+		add_entry(0100644, 20, own[i]);
+		add_zeroes(20);
+		assert_int_equal(look(), 0);
+		assert_null(found.foreign);
+	}
+}
+
 /* git looks at four bits of the type; the others are anybody's. */
 static void test_odd_modes(void **state)
 {
@@ -322,7 +343,8 @@ static void test_files_that_are_asked_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		INDEX_TEST(test_files_and_links), INDEX_TEST(test_odd_modes),	     INDEX_TEST(test_shortened_names),
+		INDEX_TEST(test_files_and_links), INDEX_TEST(test_foreign_names),
+		INDEX_TEST(test_odd_modes), INDEX_TEST(test_shortened_names),
 		INDEX_TEST(test_long_names),	  INDEX_TEST(test_split_and_sparse), INDEX_TEST(test_blocks),
 		INDEX_TEST(test_not_an_index),	  INDEX_TEST(test_every_cut),	     INDEX_TEST(test_too_many),
 		INDEX_TEST(test_files_that_are_asked_for),
