@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/gitconfig.h"
+
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t';
@@ -81,4 +83,43 @@ int gittext_commands(struct arena *arena, const char *text, size_t length, struc
 		text += n + 1;
 	}
 	return 0;
+}
+
+static int add_strategy(struct arena *arena, const char *name, size_t length, struct strv *ret)
+{
+	static const char *const own[] = { "ort", "recursive", "resolve", "octopus", "ours", "subtree" };
+
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		if (length == strlen(own[i]) && memcmp(name, own[i], length) == 0)
+			return 0;
+	return length ? strv_add_owned(arena, ret, arena_strndup(arena, name, length)) : 0;
+}
+
+static int add_options(struct arena *arena, const char *text, size_t length, struct strv *ret)
+{
+	struct gitconfig options = { 0 };
+	int r = gitconfig_parse(arena, text, length, &options);
+
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0) /* git may read it in another way */
+		return strv_add(arena, ret, "what cannot be read");
+	for (size_t i = 0; i < options.n && r == 0; i++) {
+		const struct gitconfig_item *item = &options.v[i];
+
+		if (item->key && item->value && strcmp(item->key, "strategy") == 0)
+			r = add_strategy(arena, item->value, strlen(item->value), ret);
+	}
+	return r;
+}
+
+int gittext_programs(struct arena *arena, const char *name, const char *text, size_t length, struct strv *ret)
+{
+	if (strcmp(name, "opts") == 0)
+		return add_options(arena, text, length, ret);
+	if (strcmp(name, "strategy") != 0)
+		return gittext_commands(arena, text, length, ret);
+	while (length && (text[length - 1] == '\n' || is_blank(text[length - 1])))
+		length--;
+	return add_strategy(arena, text, length, ret);
 }

@@ -394,7 +394,7 @@ static void check_todo(struct checking *c, const struct survey_watch *watch, int
 		remove_todo(c, watch); /* a link, or longer than any that a rebase makes */
 		return;
 	}
-	if (text.len && gittext_commands(c->arena, text.data, text.len, &now) < 0)
+	if (text.len && gittext_programs(c->arena, path_name(watch->below), text.data, text.len, &now) < 0)
 		c->error = -ENOMEM;
 	for (size_t i = 0; i < now.n; i++)
 		if (!strv_has(&watch->words, now.v[i])) {

@@ -107,7 +107,9 @@ static const struct {
 	{ "objects", WATCH_DIRECTORY, "git's objects" },
 	{ "refs", WATCH_DIRECTORY, "git's refs" },
 	{ "rebase-merge/git-rebase-todo", WATCH_TODO, NULL },
+	{ "rebase-merge/strategy", WATCH_TODO, NULL },
 	{ "sequencer/todo", WATCH_TODO, NULL },
+	{ "sequencer/opts", WATCH_TODO, NULL },
 	{ "rebase-merge", WATCH_STATE, "a rebase" },
 	{ "rebase-apply", WATCH_STATE, "a rebase or a series of patches" },
 	{ "sequencer", WATCH_STATE, "a series of cherry-picks or reverts" },
@@ -227,7 +229,7 @@ static int watch_todo(struct taking *take, const char *path)
 	r = buf_read_fd(&text, fd);
 	if (r < 0 || !text.len)
 		return r == -ENOMEM ? err_oom(take->err) : 0;
-	r = gittext_commands(take->arena, text.data, text.len, &watch_last(take)->words);
+	r = gittext_programs(take->arena, path_name(path), text.data, text.len, &watch_last(take)->words);
 	return r < 0 ? err_oom(take->err) : 0;
 }
 

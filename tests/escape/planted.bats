@@ -440,3 +440,21 @@ open(".git/index", "wb").write(b + hashlib.sha1(b).digest())' >"$SCRATCH/forge.p
 		rm -r ./-git; python3 '$SCRATCH/forge.py'" 'git checkout .; git checkout -b other' .git/index
 	git status >/dev/null
 }
+
+@test "E10F a rebase or a cherry-pick whose merge strategy is a program of the worktree" {
+	local program='mkdir git-merge-..; printf "#!/bin/sh\ntouch \"$MARKER\"\n" >x; chmod +x x'
+	echo 1 >a && git add a && git commit -q -m one && git switch -q -c side && echo 2 >b && git add b &&
+		git commit -q -m two && git switch -q - && echo 3 >c && git add c && git commit -q -m three
+	harmless "$program; git switch -q --detach side; GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -i main
+		echo ../../x >.git/rebase-merge/strategy" 'git rebase --continue' .git/rebase-merge
+	rm -rf git-merge-.. x && git switch -q -f main
+	# What a strategy of git's own begins goes on.
+	run pen -- sh -c "git switch -q --detach side; GIT_SEQUENCE_EDITOR='sed -i 1ibreak' git rebase -q -s resolve -i main"
+	refute_output_has pinfold:
+	run pen -- git rebase --continue
+	assert_status 0
+	git switch -q -f main
+	harmless "$program; git switch -q --detach main~1; echo 4 >b; git add b; git commit -q -m four; git cherry-pick side main
+		printf '[options]\n\tstrategy = ../../x\n' >.git/sequencer/opts" \
+		'git add b; git -c core.editor=true cherry-pick --continue' .git/sequencer
+}
