@@ -242,7 +242,7 @@ static void read_links(struct visiting *v, const struct repository *repository)
 	}
 	if (r == -ENOMEM)
 		c->error = r;
-	else if (r < 0 && r != -ENOENT && r != -EXDEV)
+	else if (r < 0 && !checking_is_missing(r) && r != -EXDEV)
 		visit_is_unreadable(c, path, r);
 	if (index.foreign && !c->error)
 		take_index(v, repository);
@@ -283,6 +283,12 @@ static void visit_way(struct visiting *v)
 	}
 }
 
+/* A link that led to no directory at the start: what is made where it leads is one of the names that must be free. */
+static bool leads_nowhere(const struct survey_git *git)
+{
+	return S_ISLNK(git->node.mode) && strcmp(git->directory, git->entry) == 0;
+}
+
 void check_repositories(struct checking *c)
 {
 	const struct survey *survey = &c->plan->survey;
@@ -291,7 +297,7 @@ void check_repositories(struct checking *c)
 
 	if (policy_number(c->plan->policy, KEY_GIT) == GIT_OPEN)
 		return;
-	if (git->directory && git->entry) {
+	if (git->directory && git->entry && !leads_nowhere(git)) {
 		char *top = path_parent(c->arena, git->entry);
 
 		if (top)

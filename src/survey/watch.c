@@ -271,13 +271,15 @@ static int watch_git_directory(struct taking *take, const char *directory)
 	return r;
 }
 
-/* In a linked worktree the main checkout's states and locks are looked for as well. */
+/* In a linked worktree the main checkout's states and locks are looked for as well. A `.git` that is none of the
+ * layouts is read-only as a whole, and may be a link that has always led nowhere. */
 static int watch_git(struct taking *take)
 {
 	const struct survey_git *git = &take->survey->git;
 	int r;
 
-	if (git->kind == REPOSITORY_NONE || !git->directory || policy_number(take->policy, KEY_GIT) != GIT_COMMIT)
+	if (git->kind == REPOSITORY_NONE || git->kind == REPOSITORY_OTHER || !git->directory ||
+	    policy_number(take->policy, KEY_GIT) != GIT_COMMIT)
 		return 0;
 	r = watch_git_directory(take, git->directory);
 	if (r == 0 && git->common && strcmp(git->common, git->directory) != 0)

@@ -343,3 +343,24 @@ odd_names=('a b' ' lead' "it's" 'a"b' 'back\slash' $'new\nline' '(paren)' '-dash
 	done
 	refute_exists "$WORK/evil"
 }
+
+@test "F192 a .git that leads nowhere, or is no repository, is left as it is" {
+	local target
+	needs git
+	for target in missing .git "$SCRATCH/missing" /etc/passwd; do
+		ln -sfn "$target" .git
+		quiet -- true
+		assert_equal "$(readlink .git)" "$target"
+	done
+	rm .git && mkfifo .git
+	quiet -- true
+	rm .git && printf 'gitdir: nowhere\n' >.git
+	quiet -- true
+	assert_equal "$(cat .git)" 'gitdir: nowhere'
+	# What is made where it leads is the command's, and git would take it.
+	ln -sfn missing .git
+	run pen -- git init -q missing
+	assert_output_has "'missing'"
+	refute_exists missing
+	[ -L .git ]
+}
