@@ -22,7 +22,7 @@ places() {
 @test "E066: a daemon in its own session ends with the run, which does not wait for it" {
 	new_mark
 	setsid "$ATTEMPT" wait "$MARK" >pid 3>&- &
-	wait_for is_marked
+	wait_for is_marked && wait_for test -s pid
 	kill "$(cut -d' ' -f2 pid)" && wait_for is_unmarked
 	SECONDS=0
 	run pen -- sh -c "setsid '$ATTEMPT' wait $MARK >/dev/null 2>&1 & sleep 0.1; grep -qsa $MARK /proc/\$!/cmdline"
