@@ -158,6 +158,12 @@ void visit_links(struct visiting *v, const char *directory)
 {
 	struct searching s = { .v = v, .top = directory };
 
+	if (strv_has(&v->searched, directory))
+		return;
+	if (strv_add(v->c->arena, &v->searched, directory) < 0) {
+		v->c->error = -ENOMEM;
+		return;
+	}
 	search(&s, directory, 0, false);
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]) && s.seen <= LIMIT_GIT_NAMES && !v->c->error; i++) {
 		char *path = visit_join(v->c, directory, places[i].path);

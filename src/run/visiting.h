@@ -26,6 +26,7 @@ struct visiting {
 	struct repository *v; /* those whose index is still to be read come behind `next` */
 	size_t n, cap, next, seen;
 	enum newness newness; /* of the repository that is visited */
+	struct strv searched; /* for links: a submodule is found in the index and below modules */
 	bool is_only_named;   /* git comes there only where somebody calls it: nothing is moved away */
 };
 
