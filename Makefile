@@ -6,7 +6,7 @@ RELEASE ?= build-release
 PREFIX ?= /usr/local
 SECONDS_PER_TARGET ?= 60
 
-.PHONY: all build release run test test-all bench fuzz docs install uninstall format lint clean
+.PHONY: all build release run test test-all bench fuzz compare docs install uninstall format lint clean
 
 all: build
 
@@ -39,6 +39,12 @@ test-all:
 bench: build
 	$(CC) -O2 -D_GNU_SOURCE -o $(BUILD)/bench-spawn bench/spawn.c
 	bench/run --write
+
+# Other sandboxes by the same measure, into docs/comparison.md. Fetches them with npm, into build/compare alone; everything else
+# stays on this machine.
+compare: build
+	compare/install build/compare
+	compare/run --write
 
 fuzz:
 	tools/setup test
