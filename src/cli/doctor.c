@@ -364,7 +364,7 @@ struct doctor {
 static const struct examination *exam_here(const struct doctor *doctor)
 {
 	for (size_t i = 0; i < doctor->count; i++)
-		if (strcmp(doctor->exams[i].backend, doctor->here.backend) == 0)
+		if (doctor->here.backend && strcmp(doctor->exams[i].backend, doctor->here.backend) == 0)
 			return &doctor->exams[i];
 	return NULL;
 }
@@ -458,10 +458,9 @@ static int examine_machine(const struct request *request)
 		r = usage_error(&error, "out of memory");
 	if (r == 0)
 		r = in_scene(doctor, request, &error);
-	if (r == 0 && look_here(&doctor->here, request, doctor->host) < 0) {
-		error = doctor->here.error;
-		r = -1;
-	}
+	/* a directory or a policy that no run could have */
+	if (r == 0 && look_here(&doctor->here, request, doctor->host) < 0)
+		doctor->here.is_refused = true;
 	if (r == 0) {
 		(request->is_json ? print_json_of : print_text_of)(doctor);
 		status = is_well(doctor) ? EXIT_YES : EXIT_NO;

@@ -35,6 +35,12 @@ static bool is_gone(int error)
 	       error == EIO || error == ENXIO || error == EHOSTDOWN || error == ENOTCONN;
 }
 
+/* Not the file is refused, but the call: by a filter, a security module, an older kernel. */
+static bool is_refused(int error)
+{
+	return error == EPERM || error == ENOSYS;
+}
+
 static int set_attr(int fd, unsigned attr, bool is_recursive)
 {
 	struct sys_mount_attr mount_attr = { .attr_set = attr };
@@ -93,7 +99,8 @@ static int open_source(struct enter *enter, size_t i, struct pinfold_error *err)
 	if (*fd < 0) {
 		if (source->is_optional && is_gone(errno))
 			return 1;
-		return err_sys(err, PINFOLD_UNAVAILABLE, errno, "open", source->path);
+		return err_sys(err, PINFOLD_UNAVAILABLE, errno, is_refused(errno) ? "copy the mount of" : "open",
+			       source->path);
 	}
 	r = check_identity(*fd, source, err);
 	if (r < 0)
