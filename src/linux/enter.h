@@ -165,6 +165,7 @@ int ids_join(const struct pinfold_plan *plan, int namespace_fd);
 /* ids.c, by the supervisor: id-mapped clones */
 int ids_map_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int clone_source(const struct plan_source *source); /* mounts.c: a detached mount, or -1 and errno */
+const char *clone_step(int error); /* what failed then, in words */
 bool mounts_is_closed(int error); /* a mount call that failed so is refused to everybody */
 int mounts_open_sources(struct enter *enter, int *ret_fact, struct pinfold_error *err);
 int mounts_carry_out(struct enter *enter, int *ret_fact, struct pinfold_error *err);

@@ -174,7 +174,7 @@ static int map_source(struct enter *enter, size_t i, int map_fd, int *ret_fact, 
 		r = errno;
 		if (mounts_is_closed(r))
 			*ret_fact = FACT_MOUNTS;
-		return err_sys(err, PINFOLD_UNAVAILABLE, r, "open", source->path);
+		return err_sys(err, PINFOLD_UNAVAILABLE, r, clone_step(r), source->path);
 	}
 	/* What is not compared is not looked at: it may be a mount whose server does not answer (F193). */
 	if (source->ino && fstat(fd, &st) < 0)

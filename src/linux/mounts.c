@@ -36,9 +36,9 @@ static bool is_gone(int error)
 }
 
 /* Not the file is refused, but the call: by a filter, a security module, an older kernel. */
-static bool is_refused(int error)
+const char *clone_step(int error)
 {
-	return error == EPERM || error == ENOSYS;
+	return error == EPERM || error == ENOSYS ? "copy the mount of" : "open";
 }
 
 static int set_attr(int fd, unsigned attr, bool is_recursive)
@@ -99,8 +99,7 @@ static int open_source(struct enter *enter, size_t i, struct pinfold_error *err)
 	if (*fd < 0) {
 		if (source->is_optional && is_gone(errno))
 			return 1;
-		return err_sys(err, PINFOLD_UNAVAILABLE, errno, is_refused(errno) ? "copy the mount of" : "open",
-			       source->path);
+		return err_sys(err, PINFOLD_UNAVAILABLE, errno, clone_step(errno), source->path);
 	}
 	r = check_identity(*fd, source, err);
 	if (r < 0)
