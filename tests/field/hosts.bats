@@ -32,7 +32,6 @@ one_line() {
 		mounts copy the mount of
 		mounts=EACCES open
 		old-mount mount
-		mount_setattr mount
 	END
 }
 
