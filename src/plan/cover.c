@@ -10,11 +10,11 @@
  * have to be pinned.
  */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/path.h"
+#include "base/sort.h"
 #include "plan/internal.h"
 
 enum {
@@ -396,11 +396,17 @@ static void lay(struct covers *covers, const struct cover *cover)
 void layout_covers(struct layout *layout)
 {
 	struct covers covers = { .layout = layout };
+	struct cover *room;
 
 	collect(&covers);
 	if (layout->error)
 		return;
-	qsort(covers.v, covers.n, sizeof(*covers.v), compare);
+	room = ARENA_ARRAY(&layout->plan->arena, struct cover, covers.n / 2);
+	if (!room) {
+		layout->error = -ENOMEM;
+		return;
+	}
+	sort_merge(covers.v, room, covers.n, sizeof(*covers.v), compare);
 	for (size_t i = 0; i < covers.n; i++)
 		lay(&covers, &covers.v[i]);
 }

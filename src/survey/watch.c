@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include "base/gittext.h"
 #include "base/limits.h"
 #include "base/path.h"
+#include "base/sort.h"
 
 enum { NS = 1000000000 };
 
@@ -370,6 +370,17 @@ static int compare(const void *a, const void *b)
 	return path_compare(x->below, y->below);
 }
 
+static int order(struct taking *take)
+{
+	struct survey *survey = take->survey;
+	void *room = ARENA_ARRAY(take->arena, struct survey_watch, survey->watch_count / 2);
+
+	if (!room)
+		return err_oom(take->err);
+	sort_merge(survey->watches, room, survey->watch_count, sizeof(*survey->watches), compare);
+	return 0;
+}
+
 /* The clock of file systems, which lags behind the other one: by a tick, 1 to 10 ms. */
 static int64_t file_time_ns(void)
 {
@@ -412,7 +423,5 @@ int take_watch(struct taking *take)
 		r = watch_git(take);
 	if (r == 0)
 		r = watch_directories(take);
-	if (r == 0 && survey->watch_count)
-		qsort(survey->watches, survey->watch_count, sizeof(*survey->watches), compare);
-	return r;
+	return r == 0 ? order(take) : r;
 }

@@ -246,3 +246,24 @@ good_place() {
 	fi
 	cd "$SCRATCH"
 }
+
+@test "the umask is the command's; what the pen makes of its own has its modes whatever it is" {
+	local mask
+	mkdir "$SCRATCH/project" && cd "$SCRATCH/project" && git init -q || return 1
+	for mask in 0077 0027 0002; do
+		umask $mask
+		run pen --offline -- sh -c 'umask; touch file /tmp/file
+			stat -c "%a %n" /tmp /var/tmp /dev/shm /dev /run /run/pinfold /etc/resolv.conf'
+		assert_status 0
+		assert_equal "$output" "$mask
+1777 /tmp
+1777 /var/tmp
+1777 /dev/shm
+755 /dev
+755 /run
+755 /run/pinfold
+444 /etc/resolv.conf"
+		assert_equal "$(stat -c %a file)" "$(printf %o $((0666 & ~mask)))"
+		rm file
+	done
+}
