@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/path.h"
+#include "base/sort.h"
 #include "policy/internal.h"
 #include "policy/pattern.h"
 
@@ -18,12 +19,15 @@ struct rule {
 	enum rule_right right;
 	const struct policy_item *item;
 	const char *path; /* a plain path; NULL: the pattern */
+	size_t length, order; /* of the path; as they were written */
 	struct pattern pattern;
 };
 
+/* Those with a plain path come first, sorted by it. A thousand of them are asked about each of a thousand hidden paths:
+ * so each directory above a path is looked up, instead of comparing the path with each of them. */
 struct rule_set {
 	struct rule *v[AXIS_COUNT];
-	size_t n[AXIS_COUNT];
+	size_t n[AXIS_COUNT], plain[AXIS_COUNT];
 };
 
 /* Which key speaks on which axis. */
@@ -62,6 +66,31 @@ static int make_rule(struct pinfold_policy *policy, const struct rule_kind *kind
 	return r < 0 ? err_at(err, r, item->source.file, item->source.line, policy_keys[kind->key].name) : 0;
 }
 
+static int compare_rules(const void *a, const void *b)
+{
+	const struct rule *x = a, *y = b;
+
+	if (!x->path || !y->path)
+		return !x->path - !y->path;
+	return path_compare_n(x->path, x->length, y->path, y->length);
+}
+
+static int sort_axis(struct arena *arena, struct rule *v, size_t n, size_t *ret_plain)
+{
+	struct rule *room = ARENA_ARRAY(arena, struct rule, n / 2);
+
+	if (!room)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		v[i].order = i;
+		v[i].length = v[i].path ? strlen(v[i].path) : 0;
+	}
+	sort_merge(v, room, n, sizeof(*v), compare_rules);
+	for (*ret_plain = 0; *ret_plain < n && v[*ret_plain].path;)
+		++*ret_plain;
+	return 0;
+}
+
 static int make_axis(struct pinfold_policy *policy, enum rule_axis axis, struct rule_set *set,
 		     struct pinfold_error *err)
 {
@@ -82,6 +111,8 @@ static int make_axis(struct pinfold_policy *policy, enum rule_axis axis, struct 
 		for (size_t i = 0; r == 0 && i < value->count; i++)
 			r = make_rule(policy, &rule_kinds[k], &value->items[i], &set->v[axis][set->n[axis]++], err);
 	}
+	if (r == 0 && sort_axis(&policy->arena, set->v[axis], set->n[axis], &set->plain[axis]) < 0)
+		r = err_oom(err);
 	return r;
 }
 
@@ -124,13 +155,6 @@ static long pattern_depth(const struct pattern *pattern, char *scratch, size_t d
 	return ret;
 }
 
-static long rule_depth(const struct rule *rule, char *scratch, size_t depth)
-{
-	if (!rule->path)
-		return pattern_depth(&rule->pattern, scratch, depth);
-	return path_is_in(scratch, rule->path) ? (long)path_depth(rule->path) : -1;
-}
-
 static bool is_admin_denial(const struct rule *rule)
 {
 	return rule->right == RULE_DENY && rule->item->source.layer == LAYER_ADMIN;
@@ -145,40 +169,86 @@ static bool decides_before(const struct rule *a, long depth_a, const struct rule
 		return depth_a > depth_b;
 	if (a->item->source.layer != b->item->source.layer)
 		return a->item->source.layer > b->item->source.layer;
-	return a->right == RULE_DENY && b->right == RULE_ALLOW;
+	if (a->right != b->right)
+		return a->right == RULE_DENY;
+	return a->order < b->order;
+}
+
+struct decision {
+	const struct rule *rule;
+	long depth;
+};
+
+static void consider(struct decision *decision, const struct rule *rule, long depth)
+{
+	if (depth < 0 || (decision->rule && !decides_before(rule, depth, decision->rule, decision->depth)))
+		return;
+	*decision = (struct decision){ rule, depth };
+}
+
+/* The rules about exactly path[0..length). */
+static void ask_at(const struct rule *v, size_t n, const char *path, size_t length, long depth,
+		   struct decision *decision)
+{
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (path_compare_n(v[middle].path, v[middle].length, path, length) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < n && v[low].length == length && memcmp(v[low].path, path, length) == 0; low++)
+		consider(decision, &v[low], depth);
+}
+
+/* Of the root, of each directory on the way, and of the path itself. */
+static void ask_plain(const struct rule *v, size_t n, const char *path, struct decision *decision)
+{
+	long depth = 0;
+
+	if (n == 0)
+		return;
+	ask_at(v, n, "/", 1, 0, decision);
+	for (size_t length = 1; path[length - 1] && path[1]; length++)
+		if (path[length] == '/' || path[length] == '\0')
+			ask_at(v, n, path, length, ++depth, decision);
+}
+
+/* false: no memory. */
+static bool ask_patterns(const struct rule *v, size_t n, const char *path, struct decision *decision)
+{
+	const size_t depth = path_depth(path);
+	char *scratch = n ? strdup(path) : NULL;
+
+	for (size_t i = 0; scratch && i < n; i++)
+		consider(decision, &v[i], pattern_depth(&v[i].pattern, scratch, depth));
+	free(scratch);
+	return n == 0 || scratch;
 }
 
 int policy_rule(const struct pinfold_policy *policy, enum rule_axis axis, const char *path, size_t *ret_depth,
 		const struct policy_item **ret_item)
 {
 	const struct rule_set *set = policy->rules;
-	const struct rule *best = NULL;
-	long best_depth = -1;
-	size_t depth = path_depth(path);
-	char *scratch;
+	struct decision decision = { 0 };
+	size_t plain;
 
 	if (!set || set->n[axis] == 0)
 		return -1;
-	scratch = strdup(path);
-	if (!scratch) /* no memory, no right */
-		return RULE_DENY;
-	for (size_t i = 0; i < set->n[axis]; i++) {
-		const struct rule *rule = &set->v[axis][i];
-		long at = rule_depth(rule, scratch, depth);
-
-		if (at >= 0 && (!best || decides_before(rule, at, best, best_depth))) {
-			best = rule;
-			best_depth = at;
-		}
-	}
-	free(scratch);
-	if (!best)
+	plain = set->plain[axis];
+	ask_plain(set->v[axis], plain, path, &decision);
+	if (!ask_patterns(set->v[axis] + plain, set->n[axis] - plain, path, &decision))
+		return RULE_DENY; /* no memory, no right */
+	if (!decision.rule)
 		return -1;
 	if (ret_depth)
-		*ret_depth = (size_t)best_depth;
+		*ret_depth = (size_t)decision.depth;
 	if (ret_item)
-		*ret_item = best->item;
-	return (int)best->right;
+		*ret_item = decision.rule->item;
+	return (int)decision.rule->right;
 }
 
 /* ---- contradictions ---- */

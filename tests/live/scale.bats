@@ -91,14 +91,14 @@ registered() {
 	allowed 'echo more >>file && git commit -q -a -m more'
 }
 
-# A run made 1166 of them once, and makes some 1060 now (docs/speed.md). The bound leaves room for another kernel, home
-# and C library, not for a look at each of some hundred names more.
-@test "a start makes no more than 1300 system calls" {
+# A user's run makes some 1060 of them, root's, whose command gets the ids of another, 1310 (docs/speed.md). The bound
+# leaves room for another kernel, home and C library, not for a look at each of some hundred names more.
+@test "a start makes no more than 1500 system calls" {
 	local count
 	needs git strace
 	[[ $PINFOLD != *asan* ]] || skip "needs unsanitized"
 	new_repo "$SCRATCH/repo"
 	count=$(calls "$SCRATCH/repo")
 	echo "$count system calls"
-	[ "$count" -gt 50 ] && [ "$count" -le 1300 ]
+	[ "$count" -gt 50 ] && [ "$count" -le 1500 ]
 }
