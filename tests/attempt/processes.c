@@ -5,6 +5,7 @@
 #include <mqueue.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,28 @@ static int set_io_priority(char **args)
 	return attempt_result(syscall(SYS_ioprio_set, IOPRIO_PROCESS, process(args), 3 << 13));
 }
 
+/* The priorities of a process have more than one door; this one takes it off the CPU whenever another wants it. */
+static int set_scheduler(char **args)
+{
+	struct sched_param none = { .sched_priority = 0 };
+
+	return attempt_result(sched_setscheduler(process(args), SCHED_IDLE, &none));
+}
+
+/* The kernel's struct sched_attr in its first form; not every C library has it. */
+static int set_scheduling(char **args)
+{
+	struct {
+		uint32_t size, policy;
+		uint64_t flags;
+		int32_t nice;
+		uint32_t priority;
+		uint64_t runtime, deadline, period;
+	} idle = { .size = sizeof(idle), .nice = 19 };
+
+	return attempt_result(syscall(SYS_sched_setattr, process(args), &idle, 0));
+}
+
 static int set_affinity(char **args)
 {
 	cpu_set_t set;
@@ -276,6 +299,7 @@ const struct attempt process_attempts[] = {
 	{"pidfd-getfd", 1, pidfd_take},    {"ptrace-attach", 1, attach},     {"ptrace-seize", 1, seize},
 	{"vm-read", 1, read_memory},       {"vm-write", 1, write_memory},    {"proc-mem", 1, open_memory},
 	{"prlimit", 1, set_limit},         {"setpriority", 1, set_priority}, {"ioprio", 1, set_io_priority},
+	{"scheduler", 1, set_scheduler},   {"scheduling", 1, set_scheduling},
 	{"affinity", 1, set_affinity},     {"privileged", 0, be_privileged}, {"command-line", 1, read_command_line},
 	{"variable", 1, read_variable},    {"wait", 1, wait_forever},        {"with-key", ANY_ARGS, with_key},
 	{"key-read", 1, read_key},         {"key-request", 1, request_key},  {"shm-create", 1, shm_create},

@@ -83,18 +83,29 @@ static int sendto_abstract(char **args)
 }
 
 /* An end of a pair is a socket like any other: it sends to a name without ever having been made by socket() (E092). */
-static int pair_sendto_unix(char **args)
+static int pair_of_type(int type, char **args)
 {
 	struct sockaddr_un address;
 	socklen_t length = unix_address(&address, args[0], 0);
 	int ends[2], result;
 
-	if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, ends) < 0)
+	if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	result = attempt_result(sendto(ends[0], "x", 1, MSG_DONTWAIT, (struct sockaddr *)&address, length));
 	close(ends[0]);
 	close(ends[1]);
 	return result;
+}
+
+static int pair_sendto_unix(char **args)
+{
+	return pair_of_type(SOCK_DGRAM, args);
+}
+
+/* For the kernel a raw unix socket is one of datagrams. */
+static int raw_pair_sendto_unix(char **args)
+{
+	return pair_of_type(SOCK_RAW, args);
 }
 
 /* The length of the address, or 0 for one that is none. */
@@ -281,6 +292,7 @@ const struct attempt socket_attempts[] = {
 	{ "sendto-unix", 1, sendto_unix },
 	{ "sendto-abstract", 1, sendto_abstract },
 	{ "pair-sendto-unix", 1, pair_sendto_unix },
+	{ "raw-pair-sendto-unix", 1, raw_pair_sendto_unix },
 	{ "connect-tcp", 2, connect_tcp }, /* ADDRESS PORT */
 	{ "fastopen", 2, fast_open },
 	{ "connect-mptcp", 2, connect_mptcp },

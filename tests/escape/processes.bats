@@ -13,7 +13,7 @@ load ../lib
 @test "E055 limits and priorities of other processes" {
 	victim
 	local what
-	for what in prlimit affinity ioprio setpriority; do
+	for what in prlimit affinity scheduler scheduling ioprio setpriority; do
 		try_denied 'ESRCH|EPERM' -- "$what" "$VICTIM"
 	done
 	kill -0 "$VICTIM"

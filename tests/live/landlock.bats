@@ -221,7 +221,13 @@ s = socket.socket(); s.sendto(b\"x\", 0x20000000, (\"127.0.0.1\", '"$PORT"'))"' 
 	try_denied EPERM "${ALONE[@]}" -- connect-unix "$SCRATCH/socket"
 	listener abstract "pinfold-test-$$"
 	try_denied EPERM "${ALONE[@]}" -- connect-abstract "pinfold-test-$$"
-	denied 'python3 -c "import socket; socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)"' "${ALONE[@]}"
+	spawn python3 -c 'import socket, sys, time
+server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+server.bind(sys.argv[1])
+time.sleep(60)' "$SCRATCH/datagrams"
+	wait_for test -S "$SCRATCH/datagrams"
+	try_denied EPERM "${ALONE[@]}" -- pair-sendto-unix "$SCRATCH/datagrams"
+	try_denied EPERM "${ALONE[@]}" -- raw-pair-sendto-unix "$SCRATCH/datagrams"
 	allowed 'python3 -c "import socket; socket.socketpair(); socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)"' \
 		"${ALONE[@]}"
 	# whoever accepts that they are reached gets them
@@ -243,6 +249,9 @@ s = socket.socket(); s.sendto(b\"x\", 0x20000000, (\"127.0.0.1\", '"$PORT"'))"' 
 	try_denied EPERM "${ALONE[@]}" -- ptrace-seize "$VICTIM"
 	try_denied EPERM "${ALONE[@]}" -- setpriority "$VICTIM"
 	try_denied EPERM "${ALONE[@]}" -- ioprio "$VICTIM"
+	try_denied EPERM "${ALONE[@]}" -- scheduler "$VICTIM"
+	try_denied EPERM "${ALONE[@]}" -- scheduling "$VICTIM"
+	allowed 'chrt -i 0 true' "${ALONE[@]}"
 	denied "cat /proc/$VICTIM/environ" "${ALONE[@]}"
 	denied "ls /proc/$VICTIM/root/" "${ALONE[@]}"
 	denied "readlink /proc/$VICTIM/fd/0" "${ALONE[@]}"

@@ -157,6 +157,7 @@ load ../lib
 		wait_for test -e "$SCRATCH/ready"
 		rm "$SCRATCH/ready"
 		try_denied 'EACCES|ECONNREFUSED|ENOENT|EPERM' -- pair-sendto-unix "$place"
+		try_denied 'EACCES|ECONNREFUSED|ENOENT|EPERM' -- raw-pair-sendto-unix "$place"
 	done
 	allowed 'python3 -c "
 import socket
