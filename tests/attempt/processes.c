@@ -160,7 +160,7 @@ static int set_scheduling(char **args)
 		int32_t nice;
 		uint32_t priority;
 		uint64_t runtime, deadline, period;
-	} idle = { .size = sizeof(idle), .nice = 19 };
+	} idle = { .size = sizeof(idle), .policy = SCHED_IDLE };
 
 	return attempt_result(syscall(SYS_sched_setattr, process(args), &idle, 0));
 }
