@@ -6,7 +6,7 @@ RELEASE ?= build-release
 PREFIX ?= /usr/local
 SECONDS_PER_TARGET ?= 60
 
-.PHONY: all build release run test test-all bench fuzz compare docs install uninstall format lint clean
+.PHONY: all build release run test test-all test-kernels bench fuzz compare docs install uninstall format lint clean
 
 all: build
 
@@ -35,6 +35,13 @@ test:
 test-all:
 	tools/setup test-all
 	tests/run all
+
+# Other kernels, booted by qemu; asked for by nobody but you, since it fetches three kernels.
+test-kernels: build
+	tools/setup kernels
+	tools/kernels build-kernels
+	tools/release $(RELEASE)
+	PROGRAM=$(RELEASE)/pinfold tests/kernels/run
 
 bench: build
 	$(CC) -O2 -D_GNU_SOURCE -o $(BUILD)/bench-spawn bench/spawn.c
@@ -80,4 +87,4 @@ lint:
 	tools/hosts --check
 
 clean:
-	rm -rf $(BUILD) $(RELEASE) build-asan build-fuzz build-aarch64
+	rm -rf $(BUILD) $(RELEASE) build-asan build-fuzz build-kernels build-aarch64
