@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Times the start of commands against each other: spawns each of them once in every round, in random order, so that
- * what else happens on the machine hits all alike, and prints medians and quartiles in microseconds. Ratios of one run
- * are worth reading, absolute figures are not.
+ * what else happens on the machine hits all alike, and prints medians and quartiles in microseconds, the median of the
+ * CPU time, and the memory in KiB of the largest process that a command had. Ratios of one run are worth reading,
+ * absolute times are not.
  *
  * usage: spawn ROUNDS NAME COMMAND [ARG...] [-- NAME COMMAND [ARG...]]...
  */
@@ -25,6 +26,7 @@ struct contender {
 	const char *name;
 	char **argv;
 	double *wall, *cpu;
+	long peak;
 };
 
 static double seconds(clockid_t clock)
@@ -64,6 +66,8 @@ static void run_once(struct contender *contender, size_t round, const posix_spaw
 		;
 	contender->wall[round] = (seconds(CLOCK_MONOTONIC) - begin) * 1e6;
 	contender->cpu[round] = cpu_of(&usage) * 1e6;
+	if (usage.ru_maxrss > contender->peak)
+		contender->peak = usage.ru_maxrss;
 	if (!WIFEXITED(status) || WEXITSTATUS(status)) {
 		fprintf(stderr, "spawn: '%s' (%s) failed with status %#x\n", contender->name, contender->argv[0],
 			(unsigned)status);
@@ -77,7 +81,7 @@ static size_t read_contenders(struct contender *contenders, size_t rounds, char 
 
 	while (*argv && n < CONTENDERS) {
 		contenders[n] = (struct contender){argv[0], argv + 1, calloc(rounds, sizeof(double)),
-						   calloc(rounds, sizeof(double))};
+						   calloc(rounds, sizeof(double)), 0};
 		if (!argv[1] || !contenders[n].wall || !contenders[n].cpu)
 			exit(2);
 		n++;
@@ -121,9 +125,9 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n; i++) {
 		qsort(contenders[i].wall, rounds, sizeof(double), by_value);
 		qsort(contenders[i].cpu, rounds, sizeof(double), by_value);
-		printf("%s\t%.0f\t%.0f\t%.0f\t%.0f\n", contenders[i].name, contenders[i].wall[rounds / 2],
+		printf("%s\t%.0f\t%.0f\t%.0f\t%.0f\t%ld\n", contenders[i].name, contenders[i].wall[rounds / 2],
 		       contenders[i].wall[rounds / 4], contenders[i].wall[rounds * 3 / 4],
-		       contenders[i].cpu[rounds / 2]);
+		       contenders[i].cpu[rounds / 2], contenders[i].peak);
 	}
 	return 0;
 }
