@@ -25,6 +25,7 @@ How it is judged:
   of codex and sandbox-runtime work together with an agent that asks. So what a sandbox does not promise is marked *open*,
   which is no fault of it; **through** is what its documentation, as we read it, says it stops.
 - One kernel, one machine, one version each. What is started without an agent may be stronger with it (its rules, its questions).
+  All of them start without the internet; only fetching them needs it.
 
 | word | means |
 | --- | --- |
