@@ -3,6 +3,8 @@
 #ifndef POLICY_INTERNAL_H
 #define POLICY_INTERNAL_H
 
+#include <jansson.h>
+
 #include "base/arena.h"
 #include "base/identity.h"
 #include "policy/policy.h"
@@ -79,6 +81,9 @@ int config_read(struct arena *arena, const char *path, const char *worktree, str
  * directory's owner's. As config_read. */
 int project_read(const char *directory, const char *name, struct buf *text, struct pinfold_error *err);
 void config_digest(const char *text, size_t length, char sha256[65]);
+/* The text of trust.json: 0 with the list of entries, -ENOMEM, or -EINVAL with the line of what is wrong, 0 for none. */
+int trust_parse(const char *text, size_t length, json_t **ret, int *ret_line);
+bool trust_list_has(struct arena *arena, const json_t *list, const char *worktree, const char *sha256);
 /* trust_has for a caller that knows who asks. */
 bool trust_lookup(struct arena *arena, const struct identity *who, const char *worktree, const char *sha256,
 		  struct pinfold_error *err);

@@ -35,14 +35,28 @@ static int broken(const char *path, int line, struct pinfold_error *err)
 	return err_at(err, -EINVAL, path, line, NULL);
 }
 
+int trust_parse(const char *text, size_t length, json_t **ret, int *ret_line)
+{
+	json_error_t error = { .line = 0 };
+	json_t *root = NULL, *list;
+	int r = json_read(text, length, JSON_REJECT_DUPLICATES, &root, &error);
+
+	*ret_line = r < 0 ? error.line : 0;
+	list = json_object_get(root, "trusted");
+	if (json_is_array(list))
+		*ret = json_incref(list);
+	else if (r == 0)
+		r = -EINVAL;
+	json_decref(root);
+	return r;
+}
+
 /* *ret: the list of entries, a new one where there is no file. */
 static int read_trust(struct arena *arena, const char *path, const char *worktree, json_t **ret,
 		      struct pinfold_error *err)
 {
 	BUF_CLEANUP struct buf text = BUF_INIT(LIMIT_CONFIG_BYTES);
-	json_error_t error;
-	json_t *root = NULL, *list;
-	int r = config_read(arena, path, worktree, &text, err);
+	int line, r = config_read(arena, path, worktree, &text, err);
 
 	if (r < 0)
 		return r;
@@ -50,16 +64,9 @@ static int read_trust(struct arena *arena, const char *path, const char *worktre
 		*ret = json_array();
 		return *ret ? 0 : err_oom(err);
 	}
-	r = json_read(text.data ? text.data : "", text.len, JSON_REJECT_DUPLICATES, &root, &error);
-	if (r == -ENOMEM)
-		return err_oom(err);
-	list = json_object_get(root, "trusted");
-	if (!json_is_array(list)) {
-		json_decref(root);
-		return broken(path, root ? 0 : error.line, err);
-	}
-	*ret = json_incref(list);
-	json_decref(root);
+	r = trust_parse(text.data ? text.data : "", text.len, ret, &line);
+	if (r < 0)
+		return r == -ENOMEM ? err_oom(err) : broken(path, line, err);
 	return 0;
 }
 
@@ -70,7 +77,7 @@ static bool entry_is_of(struct arena *arena, const json_t *entry, const char *wo
 	return path && strcmp(path, worktree) == 0;
 }
 
-static bool list_has(struct arena *arena, const json_t *list, const char *worktree, const char *sha256)
+bool trust_list_has(struct arena *arena, const json_t *list, const char *worktree, const char *sha256)
 {
 	json_t *entry;
 	size_t i;
@@ -93,7 +100,7 @@ bool trust_lookup(struct arena *arena, const struct identity *who, const char *w
 
 	if (!path || read_trust(arena, path, worktree, &list, err) < 0)
 		return false;
-	ret = list_has(arena, list, worktree, sha256);
+	ret = trust_list_has(arena, list, worktree, sha256);
 	json_decref(list);
 	return ret;
 }

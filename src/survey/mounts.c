@@ -76,7 +76,7 @@ static int add_mount(struct taking *take, const struct survey_mount *seen)
 	return mount->path && mount->root && mount->type ? 0 : err_oom(take->err);
 }
 
-static int parse(struct taking *take, char *text)
+int mounts_parse(struct taking *take, char *text)
 {
 	struct survey_mount seen;
 	char *line;
@@ -99,5 +99,5 @@ int take_mounts(struct taking *take)
 	r = buf_read_fd(&text, fd);
 	if (r < 0)
 		return err_sys(take->err, PINFOLD_UNAVAILABLE, -r, "read", "/proc/self/mountinfo");
-	return text.data ? parse(take, text.data) : 0;
+	return text.data ? mounts_parse(take, text.data) : 0;
 }

@@ -143,6 +143,8 @@ struct hidden_entry {
 	struct survey_node node; /* known, unless its mode is 0 */
 };
 
+/* mounts.c: the text of a mountinfo, which is changed. Lines that are none are passed over. */
+int mounts_parse(struct taking *take, char *text);
 /* A write path that nobody has asked for; nothing where there is one of the same path. */
 int grant_write(struct taking *take, const char *path, const struct survey_node *node, const char *source);
 /* Adds one entry and, for a link, where it leads. */
