@@ -81,7 +81,7 @@ int config_read(struct arena *arena, const char *path, const char *worktree, str
  * directory's owner's. As config_read. */
 int project_read(const char *directory, const char *name, struct buf *text, struct pinfold_error *err);
 void config_digest(const char *text, size_t length, char sha256[65]);
-/* The text of trust.json: 0 with the list of entries, -ENOMEM, or -EINVAL with the line of what is wrong, 0 for none. */
+/* The text of trust.json: 0 with the list of entries, -ENOMEM, or -EINVAL with the line of what is wrong (0: none). */
 int trust_parse(const char *text, size_t length, json_t **ret, int *ret_line);
 bool trust_list_has(struct arena *arena, const json_t *list, const char *worktree, const char *sha256);
 /* trust_has for a caller that knows who asks. */

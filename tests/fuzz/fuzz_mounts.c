@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A mountinfo: the kernel writes it, and the names in it are anybody's. Whatever they are, each mount that comes out has
- * an absolute path, a root and a type. */
+/* A mountinfo: the kernel writes it, and the names in it are anybody's. Whatever they are, each mount that comes out
+ * has an absolute path, a root and a type. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A script on a shell's command line, of a run that is to be offline. It is looked at and nothing else: no word of it is
- * an error, and what is found is said in few words. */
+/* A script on a shell's command line, of a run that is to be offline. It is looked at and nothing else: no word of it
+ * is an error, and what is found is said in few words. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

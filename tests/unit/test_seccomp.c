@@ -2,7 +2,8 @@
 /*
  * The filters of both architectures against a simulator of classic BPF, so that aarch64 is judged on x86_64 as well:
  * tests/unit/seccomp_verdicts.tsv says what must come out, data/seccomp.tsv that nothing else does. libseccomp gives a
- * second opinion on the numbers. What a kernel makes of it is in test_seccomp_live.c.
+ * second opinion on the numbers, and on the verdicts that hang on a number alone. What a kernel makes of it is in
+ * test_seccomp_live.c.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 #include <linux/audit.h>
@@ -185,13 +188,15 @@ static uint32_t load_word(const struct seccomp_data *data, uint32_t offset, stru
 	return word;
 }
 
-static bool jump_holds(uint16_t code, uint32_t a, uint32_t k)
+/* How many instructions further. */
+static size_t jump(const struct sock_filter *at, uint32_t a)
 {
-	switch (BPF_OP(code)) {
-	case BPF_JEQ: return a == k;
-	case BPF_JGE: return a >= k;
-	case BPF_JGT: return a > k;
-	default: return (a & k) != 0;
+	switch (BPF_OP(at->code)) {
+	case BPF_JA: return at->k;
+	case BPF_JEQ: return a == at->k ? at->jt : at->jf;
+	case BPF_JGE: return a >= at->k ? at->jt : at->jf;
+	case BPF_JGT: return a > at->k ? at->jt : at->jf;
+	default: return a & at->k ? at->jt : at->jf;
 	}
 }
 
@@ -207,7 +212,7 @@ static struct result simulate(const struct seccomp_filter *filter, const struct 
 		switch (BPF_CLASS(at->code)) {
 		case BPF_LD: a = load_word(data, at->k, &result); break;
 		case BPF_ALU: a &= at->k; break;
-		case BPF_JMP: pc += jump_holds(at->code, a, at->k) ? at->jt : at->jf; break;
+		case BPF_JMP: pc += jump(at, a); break;
 		default: result.verdict = at->k; return result;
 		}
 	}
@@ -446,6 +451,75 @@ static void test_no_number_is_missing(void **state)
 	}
 }
 
+/* ---- the verdicts ---------------------------------------------------------------------------------------------- */
+
+static bool is_known_to_libseccomp(const struct call *call)
+{
+	return seccomp_syscall_resolve_name(call->name) != __NR_SCMP_ERROR;
+}
+
+/* What libseccomp makes of the same refusals, as the code that it would load. */
+static struct seccomp_filter let_libseccomp_write(const struct arch *arch, int program)
+{
+	static struct sock_filter code[BPF_MAXINSNS];
+	scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
+	int fd = memfd_create("filter", MFD_CLOEXEC);
+	ssize_t size;
+
+	assert_non_null(context);
+	if (arch->libseccomp != seccomp_arch_native()) {
+		assert_int_equal(seccomp_arch_add(context, arch->libseccomp), 0);
+		assert_int_equal(seccomp_arch_remove(context, SCMP_ARCH_NATIVE), 0);
+	}
+	for (size_t i = 0; i < call_count; i++) {
+		const char *answer = calls[i].answer[program];
+		uint32_t error = *answer ? verdict_value(answer) & SECCOMP_RET_DATA : 0;
+
+		/* It takes the number here, whatever architecture it writes for. */
+		if (error && is_known_to_libseccomp(&calls[i]))
+			assert_int_equal(seccomp_rule_add(context, SCMP_ACT_ERRNO(error),
+							  seccomp_syscall_resolve_name(calls[i].name), 0), 0);
+	}
+	assert_int_equal(seccomp_export_bpf(context, fd), 0);
+	size = pread(fd, code, sizeof(code), 0);
+	close(fd);
+	seccomp_release(context);
+	assert_true(size > 0 && (size_t)size < sizeof(code));
+	return (struct seccomp_filter){ "libseccomp's", code, (unsigned short)((size_t)size / sizeof(code[0])) };
+}
+
+/* Is it refused? By both, or by none. */
+static bool compare_call(const struct call *call, size_t arch, int program, const struct seccomp_filter *theirs)
+{
+	const struct seccomp_data data = { .nr = call->nr[arch], .arch = arches[arch].audit };
+	uint32_t verdict = simulate(theirs, &data).verdict;
+
+	if (simulate(&arches[arch].programs[program], &data).verdict != verdict)
+		fail_msg("%s, %s: libseccomp says %#x", arches[arch].name, call->name, verdict);
+	return verdict != SECCOMP_RET_ALLOW;
+}
+
+/* Where libseccomp can have an opinion: calls that are decided by their number, and no others. */
+static void test_verdicts_agree_with_libseccomp(void **state)
+{
+	int compared = 0, refused = 0;
+
+	(void)state;
+	for (size_t arch = 0; arch < ARCH_COUNT; arch++)
+		for (int program = 0; program < SECCOMP_PROGRAM_COUNT; program++) {
+			const struct seccomp_filter theirs = let_libseccomp_write(&arches[arch], program);
+
+			for (size_t i = 0; i < call_count; i++) {
+				if (calls[i].nr[arch] < 0 || calls[i].is_conditional[program] ||
+				    !is_known_to_libseccomp(&calls[i]))
+					continue;
+				refused += compare_call(&calls[i], arch, program, &theirs);
+				compared++;
+			}
+		}
+	assert_true(compared > 3000 && refused > 100);
+}
+
 /* The program has the same filters in it as the ones tested here. */
 static void test_built_filters(void **state)
 {
@@ -475,6 +549,7 @@ int main(void)
 		cmocka_unit_test(test_instructions),
 		cmocka_unit_test(test_numbers_agree_with_libseccomp),
 		cmocka_unit_test(test_no_number_is_missing),
+		cmocka_unit_test(test_verdicts_agree_with_libseccomp),
 		cmocka_unit_test(test_built_filters),
 	};
 
