@@ -323,6 +323,53 @@ static void the_plan_is_the_golden_one(void **state)
 		fail_msg("the plan of '%s' has changed: look at it, then PINFOLD_GOLDEN_UPDATE=1", name);
 }
 
+/* ---- Landlock ---- */
+
+/* How many rights each ABI has, counted in the kernel's include/uapi/linux/landlock.h: the kernel refuses a ruleset
+ * with a bit above them, and there is no gap between them. */
+static const struct { uint64_t fs, net, scoped; } rights_of_abi[] = {
+	{ 0, 0, 0 }, { 13, 0, 0 }, { 14, 0, 0 }, { 15, 0, 0 }, { 15, 2, 0 }, { 16, 2, 0 }, { 16, 2, 2 }, { 16, 2, 2 },
+	{ 16, 2, 2 }, { 17, 2, 2 }, { 17, 2, 2 },
+};
+
+static uint64_t bits(uint64_t count)
+{
+	return ((uint64_t)1 << count) - 1;
+}
+
+static void plan_by_abi(const char *name, int abi)
+{
+	struct world *world = open_world(name);
+	const struct pinfold_plan *plan = &world->plan;
+	struct pinfold_error error;
+
+	world->host.landlock_abi = abi;
+	world->policy.value[KEY_NETWORK].number = NETWORK_OFFLINE;
+	if (plan_build(&world->plan, &world->policy, &world->host, world->words, &error) < 0)
+		fail_with(name, &error);
+	assert_int_equal(plan->landlock_handled & ~bits(rights_of_abi[abi].fs), 0);
+	assert_int_equal(plan->landlock_net & ~bits(rights_of_abi[abi].net), 0);
+	assert_int_equal(plan->landlock_scoped & ~bits(rights_of_abi[abi].scoped), 0);
+	/* as the only layer it handles all that there is */
+	if (plan->backend == BACKEND_ONLY_LANDLOCK) {
+		assert_int_equal(plan->landlock_handled, bits(rights_of_abi[abi].fs));
+		assert_int_equal(plan->landlock_net, bits(rights_of_abi[abi].net));
+	}
+	for (size_t i = 0; i < plan->rule_count; i++)
+		assert_int_equal(plan->rules[i].access & ~plan->landlock_handled, 0);
+	close_world(world);
+}
+
+static void no_right_is_above_the_kernels(void **state)
+{
+	(void)state;
+	for (int abi = 0; abi < (int)(sizeof(rights_of_abi) / sizeof(rights_of_abi[0])); abi++) {
+		plan_by_abi("clone", abi);
+		if (abi > 0)
+			plan_by_abi("landlock-alone-10", abi);
+	}
+}
+
 /* ---- purity ---- */
 
 /* From here on a look at the machine ends the process. */
@@ -446,15 +493,16 @@ static void there_are_worlds(void **state)
 
 int main(void)
 {
-	struct CMUnitTest tests[WORLDS_MAX + 3] = {
+	struct CMUnitTest tests[WORLDS_MAX + 4] = {
 		cmocka_unit_test(there_are_worlds),
 		cmocka_unit_test(the_words_of_accept_are_the_guarantees),
 		cmocka_unit_test(the_plan_looks_at_nothing_but_the_world),
+		cmocka_unit_test(no_right_is_above_the_kernels),
 	};
 
 	find_worlds();
 	for (size_t i = 0; i < world_count; i++)
-		tests[3 + i] = (struct CMUnitTest){ .name = world_names[i], .test_func = the_plan_is_the_golden_one,
+		tests[4 + i] = (struct CMUnitTest){ .name = world_names[i], .test_func = the_plan_is_the_golden_one,
 						    .initial_state = world_names[i] };
-	return _cmocka_run_group_tests("golden plans", tests, 3 + world_count, NULL, NULL);
+	return _cmocka_run_group_tests("golden plans", tests, 4 + world_count, NULL, NULL);
 }
