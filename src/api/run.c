@@ -88,6 +88,8 @@ static bool try_again(struct pinfold_plan *plan, struct run_result *result, unsi
 		*tried += AGAIN_ONCE;
 		return plan_again(plan, &result->error) == 0;
 	}
+	if (result->fact == ENTER_AGAIN)
+		result->fact = FACT_BWRAP;
 	if (result->ran || result->fact < 0 || result->fact >= FACT_COUNT)
 		return false;
 	bit = 1u << result->fact;

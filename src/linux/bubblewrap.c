@@ -154,11 +154,18 @@ static int fact_of_words(const struct pinfold_plan *plan, const char *text)
 	return plan->offline && strstr(text, "loopback") ? FACT_NET_NAMESPACE : FACT_BWRAP;
 }
 
+/* An entry of the home, say, that has come and gone. */
+static bool is_about_a_source(const char *text)
+{
+	return strstr(text, " source ") || strstr(text, "/oldroot/") || strstr(text, "(deleted)");
+}
+
 static void report_words(const struct pinfold_plan *plan)
 {
 	char text[WORDS_MAX], *line = text, *end;
 	struct pinfold_error err = { 0 };
 	ssize_t n = pread(WORDS_AT, text, sizeof(text) - 1, 0);
+	bool is_about_one;
 	int fact, error;
 
 	text[n > 0 ? n : 0] = '\0';
@@ -167,11 +174,11 @@ static void report_words(const struct pinfold_plan *plan)
 	end = strchr(line, '\n');
 	if (end)
 		*end = '\0';
+	is_about_one = is_about_a_source(line);
 	fact = fact_of_words(plan, line);
 	error = cut_reason(line);
 	err_sys(&err, PINFOLD_UNAVAILABLE, error, "make the pen with bubblewrap:", *line ? line : "it ended");
-	/* an entry of the home, say, that has come and gone */
-	report_error(REPORT_AT, error == ENOENT ? ENTER_AGAIN : enter_fact_of(fact, &err), &err);
+	report_error(REPORT_AT, is_about_one ? ENTER_AGAIN : enter_fact_of(fact, &err), &err);
 }
 
 /* Until bubblewrap is gone: how it ended. */

@@ -196,11 +196,20 @@ static bool is_in_region(const struct pinfold_plan *plan, const char *path)
 	return false;
 }
 
+/* bubblewrap asks what a source is, and gives up where that cannot be said, as of a mount whose server has died. */
+static bool can_be_bound(const char *path)
+{
+	struct sys_statx seen;
+
+	return is_there(path) &&
+	       sys_statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW | SYS_AT_STATX_DONT_SYNC, &seen) == 0;
+}
+
 static bool is_left_out(const struct arguments *a, const struct plan_op *op)
 {
 	const struct plan_source *source = op->source >= 0 ? &a->plan->sources[op->source] : NULL;
 
-	if (source && source->is_optional && !is_there(source->path))
+	if (source && source->is_optional && !can_be_bound(source->path))
 		return true;
 	if (path_is_below(op->path, "/dev") && comes_with_dev(op->path + strlen("/dev")))
 		return true;

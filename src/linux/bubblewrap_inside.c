@@ -93,5 +93,7 @@ int bubblewrap_finish(struct enter *enter, int *fact, struct pinfold_error *err)
 		r = enter_directory(enter->plan, err);
 	if (r == 0)
 		r = stdio_reopen(enter, err);
+	if (r == 0)
+		r = stdio_reopen_passed(enter->plan, err);
 	return r < 0 ? r : enter_harden(enter, fact, err);
 }

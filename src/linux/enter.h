@@ -46,14 +46,15 @@ enum report_kind {
 
 /* How the pen's init ends; for the supervisor, where a report was lost. Nobody else's code is ever its own. */
 enum {
-	INIT_ENDED = 0,           /* the command has ended, and how is reported */
+	INIT_ENDED = 3,           /* the command has ended, and how is reported */
 	INIT_LOST = 2,            /* the command was started, and the init could not stay with it to the end */
 	INIT_NEVER_STARTED = 125, /* the command was not executed */
 };
 
 enum { INIT_KEPT = 5 }; /* descriptors of its own */
 
-/* Instead of a fact: something was there when it was looked at, and gone when it was used. Another try may do. */
+/* Instead of a fact: bubblewrap stumbled over one place, as over a file that was there when it was looked at and gone
+ * when it was used. Another try may do; the third that fails disproves bubblewrap. */
 enum { ENTER_AGAIN = -2 };
 
 struct enter_report {
@@ -181,6 +182,7 @@ int net_serve_relays(struct enter *enter, struct pinfold_error *err);
 _Noreturn void relay_process(const struct pinfold_plan *plan, enum relay_side side, int socket, const int *listeners);
 int stdio_open_hidden(struct enter *enter, struct pinfold_error *err);
 int stdio_reopen(struct enter *enter, struct pinfold_error *err);
+int stdio_reopen_passed(const struct pinfold_plan *plan, struct pinfold_error *err);
 void stdio_give_pipes(const struct enter *enter);                                    /* stdio.c, by the supervisor */
 int limits_set(const struct plan_limits *limits, struct pinfold_error *err);
 int caps_drop(bool has_namespace, struct pinfold_error *err);

@@ -181,6 +181,44 @@ static int reopen(struct enter *enter, int i, struct pinfold_error *err)
 	return 0;
 }
 
+/* Where no mount of its own can be made for it, it is opened again by its path in the pen. What is not seen there would
+ * stay on the host's writable mount: that is refused, but for a file that has no name any more and so is nobody's. */
+static int reopen_passed(int passed, struct pinfold_error *err)
+{
+	FD_CLEANUP int fd = -1;
+	int flags = fcntl(passed, F_GETFL);
+	char link[32], path[PATH_MAX] = "";
+	struct stat outside, inside;
+
+	if (flags < 0 || (flags & O_ACCMODE) != O_RDONLY || fstat(passed, &outside) < 0 || !S_ISREG(outside.st_mode) ||
+	    outside.st_nlink == 0)
+		return 0;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", passed);
+	if (readlink(link, path, sizeof(path) - 1) > 0)
+		fd = sys_open_place(AT_FDCWD, path, (uint64_t)((flags & O_PATH) | O_NOCTTY | O_NONBLOCK));
+	if (fd < 0 || fstat(fd, &inside) < 0 || !is_same(&outside, &inside)) {
+		err_say(err, PINFOLD_REFUSED, EPERM,
+			"the file on descriptor %d is not shown inside, and could be changed through it", passed);
+		return -EPERM;
+	}
+	if (flags & O_PATH)
+		return dup2(fd, passed) < 0 ? err_sys(err, PINFOLD_INTERNAL, errno, "pass on", path) : 0;
+	fcntl(fd, F_SETFL, O_RDONLY);
+	if (seek_alike(fd, passed, path, err) < 0)
+		return -EIO;
+	return dup2(fd, passed) < 0 ? err_sys(err, PINFOLD_INTERNAL, errno, "pass on", path) : 0;
+}
+
+int stdio_reopen_passed(const struct pinfold_plan *plan, struct pinfold_error *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < plan->pass_fd_count && r == 0; i++)
+		if (plan->pass_fds[i] > 2)
+			r = reopen_passed(plan->pass_fds[i], err);
+	return r;
+}
+
 int stdio_reopen(struct enter *enter, struct pinfold_error *err)
 {
 	for (int i = 0; i < 3; i++) {

@@ -85,7 +85,7 @@ static int look_for_programs(struct pinfold_plan *plan, enum backend backend, st
 
 	if (backend != BACKEND_BUBBLEWRAP)
 		return 0;
-	r = survey_find_bubblewrap(&plan->survey, err);
+	r = survey_find_bubblewrap(&plan->survey, plan->policy->value[KEY_BWRAP].text, err);
 	if (r == 0 && survey->unusable.path)
 		host_learn(plan->host, FACT_BWRAP, "use", survey->unusable.path, survey->unusable.errnum);
 	else if (r == 0 && plan->host->is_root && namespaces->state == FACT_NO)

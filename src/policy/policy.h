@@ -25,6 +25,7 @@ enum policy_key {
 	KEY_READ_ONLY,
 	KEY_MODE,
 	KEY_BACKEND,
+	KEY_BWRAP,
 	KEY_ACCEPT,
 	KEY_WRITE,
 	KEY_READ,

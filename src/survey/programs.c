@@ -108,14 +108,15 @@ static int find_enter(struct survey *survey)
 	return candidates[0] ? find(survey, candidates, 2, &survey->enter) : -ENOMEM;
 }
 
-int survey_find_bubblewrap(struct survey *survey, struct pinfold_error *err)
+int survey_find_bubblewrap(struct survey *survey, const char *configured, struct pinfold_error *err)
 {
 	int r;
 
 	if (survey->has_bubblewrap)
 		return 0;
 	survey->has_bubblewrap = true;
-	r = find(survey, places, sizeof(places) / sizeof(places[0]), &survey->bubblewrap);
+	r = configured ? find(survey, &configured, 1, &survey->bubblewrap) :
+			 find(survey, places, sizeof(places) / sizeof(places[0]), &survey->bubblewrap);
 	if (r == 0)
 		r = find_enter(survey);
 	return r == -ENOMEM ? err_oom(err) : 0;

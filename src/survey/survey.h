@@ -253,9 +253,9 @@ int survey_list_entries(struct survey *survey, struct pinfold_error *err);
  * of the homes but what is granted. is_read_only: the worktree, too, is only read. */
 int survey_list_siblings(struct survey *survey, bool has_private_home, bool is_read_only, struct pinfold_error *err);
 
-/* Looks for bubblewrap and for our program that goes on inside: at fixed places, never through PATH. What is missing,
- * or might be changed by somebody else, is `unusable`. */
-int survey_find_bubblewrap(struct survey *survey, struct pinfold_error *err);
+/* Looks for bubblewrap, at `configured` or (NULL) at fixed places, never through PATH, and for our program that goes on
+ * inside. What is missing, or might be changed by somebody else, is `unusable`. */
+int survey_find_bubblewrap(struct survey *survey, const char *configured, struct pinfold_error *err);
 
 /* Looks at other descriptors that will be 0, 1 and 2 of the command (-1: the caller's, as survey_take saw it). */
 int survey_look_stdio(struct survey *survey, const int fds[3], struct pinfold_error *err);

@@ -179,8 +179,9 @@ s = socket.create_server((\"127.0.0.1\", 0)); c = socket.create_connection(s.get
 	local who
 	for who in pinfold pinfold-keeper bwrap pinfold-init; do
 		new_mark
-		spawn "$PINFOLD" run "${BY[@]}" -- sh -c "setsid '$ATTEMPT' wait $MARK & '$ATTEMPT' wait $MARK"
-		wait_for is_marked
+		spawn "$PINFOLD" run "${BY[@]}" -- sh -c "setsid '$ATTEMPT' wait $MARK & touch up; '$ATTEMPT' wait $MARK"
+		wait_for test -e up
+		rm up
 		if [ "$who" = pinfold ]; then kill -KILL "$SPAWNED"; else kill -KILL "$(of_run "$who")"; fi
 		wait_for is_unmarked || fail "$who was killed, and something lives on"
 	done
@@ -192,6 +193,113 @@ s = socket.create_server((\"127.0.0.1\", 0)); c = socket.create_connection(s.get
 	assert_status 0
 	run is_unmarked
 	assert_status 0
+}
+
+# ---- descriptors ----
+
+@test "bwrap: a file that is only read cannot be changed through its descriptor" {
+	echo read >"$SCRATCH/visible"
+	denied "chmod 600 /dev/stdin <'$SCRATCH/visible'" "${BY[@]}"
+	run pen "${BY[@]}" -- sh -c 'read -r line; [ "$line" = read ] && ! chmod 600 /proc/self/fd/0 && ! (: >/proc/self/fd/0)' <"$SCRATCH/visible"
+	assert_status 0
+	exec 7<"$SCRATCH/visible"
+	run pen "${BY[@]}" --pass-fd 7 -- sh -c 'read -r line <&7; [ "$line" = read ] && ! chmod 600 /proc/self/fd/7 && ! (: >/proc/self/fd/7)'
+	exec 7<&-
+	assert_status 0
+	assert_content "$SCRATCH/visible" read
+}
+
+@test "bwrap: a hidden file is not passed; on standard input it is weaker, and said" {
+	own_home
+	canary "$HOME/.netrc"
+	exec 7<"$HOME/.netrc"
+	run pen "${BY[@]}" --pass-fd 7 -- touch ran
+	exec 7<&-
+	assert_status 125
+	assert_output_has 'the file on descriptor 7 is not shown inside'
+	run pen "${BY[@]}" -- touch ran <"$HOME/.netrc"
+	assert_status 125
+	assert_output_has 'writes is weaker here: mode and times of the file that the command reads from'
+	refute_exists ran
+}
+
+# ---- which bubblewrap ----
+
+# not_used WHY : the one in $SCRATCH/bin/bwrap would be found by its marks.
+not_used() {
+	run pen "${BY[@]}" --bwrap "$SCRATCH/bin/bwrap" -- touch ran
+	assert_status 125
+	assert_output_has "the backend 'bwrap' is not possible here: $1"
+	refute_exists ran
+	refute_exists "$SCRATCH/called"
+}
+
+fake_bwrap() {
+	mkdir -p "$SCRATCH/bin"
+	printf '#!/bin/sh\n%s\n' "$1" >"$SCRATCH/bin/bwrap"
+	chmod 755 "$SCRATCH/bin/bwrap"
+}
+
+@test "bwrap: one that others could have changed is not used, nor one in the worktree, nor one of PATH" {
+	chmod go-w "$SCRATCH"
+	fake_bwrap "touch '$SCRATCH/called'; exit 1"
+	chmod 777 "$SCRATCH/bin/bwrap"
+	not_used "cannot use $SCRATCH/bin/bwrap: Operation not permitted"
+	chmod 755 "$SCRATCH/bin/bwrap"
+	chmod 777 "$SCRATCH/bin"
+	not_used "cannot use $SCRATCH/bin/bwrap: Operation not permitted"
+	chmod 755 "$SCRATCH/bin"
+	mv "$SCRATCH/bin/bwrap" "$SCRATCH/bin/real" && mkdir "$SCRATCH/bin/bwrap"
+	not_used "cannot use $SCRATCH/bin/bwrap: Permission denied"
+	rmdir "$SCRATCH/bin/bwrap"
+	not_used "cannot use $SCRATCH/bin/bwrap: No such file or directory"
+	mkdir bin && cp "$SCRATCH/bin/real" bin/bwrap && ln -s "$WORK/bin/bwrap" "$SCRATCH/bin/bwrap"
+	not_used "cannot use $SCRATCH/bin/bwrap: Operation not permitted"
+	PATH=$WORK/bin:$PATH run pen "${BY[@]}" -- true
+	assert_status 0
+	refute_exists "$SCRATCH/called"
+	if [ "$TEST_AS" = root ]; then
+		rm "$SCRATCH/bin/bwrap" && mv "$SCRATCH/bin/real" "$SCRATCH/bin/bwrap" && chown 12345 "$SCRATCH/bin/bwrap"
+		not_used "cannot use $SCRATCH/bin/bwrap: Operation not permitted"
+	fi
+}
+
+@test "bwrap: a project's file does not name one" {
+	fake_bwrap "touch '$SCRATCH/called'; exit 1"
+	printf '{"bwrap": "%s"}' "$SCRATCH/bin/bwrap" >.pinfold.json
+	run pen "${BY[@]}" -- true
+	assert_status 0
+	refute_exists "$SCRATCH/called"
+}
+
+@test "bwrap: one that fails, lies or says nothing: the command is not run, and its words are the reason" {
+	chmod go-w "$SCRATCH"
+	fake_bwrap 'echo "bwrap: Unknown option --as-pid-1" >&2; exit 1'
+	not_used 'cannot make the pen with bubblewrap: Unknown option --as-pid-1: '
+	fake_bwrap 'exit 1'
+	not_used 'cannot make the pen with bubblewrap: it ended: '
+	# it leaves its arguments out and runs what comes after them
+	for lie in 'exec "$PROJECT_ENTER" "$4"' 'exit 0' 'kill -9 $$'; do
+		fake_bwrap "${lie/\$PROJECT_ENTER/$(dirname "${PINFOLD_ON_BACKEND:-$PINFOLD}")/pinfold-enter}"
+		run pen "${BY[@]}" --bwrap "$SCRATCH/bin/bwrap" -- touch ran
+		assert_status 125
+		refute_exists ran
+	done
+	# the environment is empty, and 0, 1 and 2 are not the command's
+	fake_bwrap "exec >'$SCRATCH/said'; /usr/bin/env; echo; ls -l /proc/\$\$/fd/0 /proc/\$\$/fd/2; exit 1"
+	run pen "${BY[@]}" --bwrap "$SCRATCH/bin/bwrap" -- true <"$PROJECT/meson.build"
+	run cat "$SCRATCH/said"
+	refute_output_has HOME
+	refute_output_has meson
+}
+
+@test "bwrap: auto goes on to landlock where it fails" {
+	needs landlock
+	chmod go-w "$SCRATCH"
+	fake_bwrap 'echo "bwrap: No permissions to create new namespace" >&2; exit 1'
+	run "$WITHOUT" namespaces "$PINFOLD" run --mode auto --bwrap "$SCRATCH/bin/bwrap" --record "$SCRATCH/record" -- true
+	assert_status 0
+	assert_equal "$(field "$SCRATCH/record" 'r["backend"], r["ran"]')" "('landlock', True)"
 }
 
 # ---- when it is chosen ----
