@@ -154,10 +154,17 @@ static int fact_of_words(const struct pinfold_plan *plan, const char *text)
 	return plan->offline && strstr(text, "loopback") ? FACT_NET_NAMESPACE : FACT_BWRAP;
 }
 
-/* An entry of the home, say, that has come and gone. */
-static bool is_about_a_source(const char *text)
+/* One place, and not what the machine can do: an entry of the home, say, that has come and gone. */
+static bool is_about_one_place(const char *text)
 {
-	return strstr(text, " source ") || strstr(text, "/oldroot/") || strstr(text, "(deleted)");
+	static const char *const signs[] = {
+		" source ", "/oldroot/", "(deleted)", "Can't mkdir ", "Can't create file ",
+	};
+
+	for (size_t i = 0; i < sizeof(signs) / sizeof(signs[0]); i++)
+		if (strstr(text, signs[i]))
+			return true;
+	return false;
 }
 
 static void report_words(const struct pinfold_plan *plan)
@@ -174,7 +181,7 @@ static void report_words(const struct pinfold_plan *plan)
 	end = strchr(line, '\n');
 	if (end)
 		*end = '\0';
-	is_about_one = is_about_a_source(line);
+	is_about_one = is_about_one_place(line);
 	fact = fact_of_words(plan, line);
 	error = cut_reason(line);
 	err_sys(&err, PINFOLD_UNAVAILABLE, error, "make the pen with bubblewrap:", *line ? line : "it ended");

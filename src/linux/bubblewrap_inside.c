@@ -89,8 +89,11 @@ int bubblewrap_finish(struct enter *enter, int *fact, struct pinfold_error *err)
 
 	if (r == 0)
 		r = set_modes(enter->plan, err);
-	if (r == 0)
-		r = enter_directory(enter->plan, err);
+	if (r < 0) {
+		*fact = FACT_BWRAP;
+		return r;
+	}
+	r = enter_directory(enter->plan, err);
 	if (r == 0)
 		r = stdio_reopen(enter, err);
 	if (r == 0)

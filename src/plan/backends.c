@@ -75,11 +75,25 @@ static int refuse_named(struct pinfold_plan *plan, const struct backend_def *def
 		      err_oom(err);
 }
 
-/* bubblewrap is looked for on the disk when its turn comes, and not before. What is refused to root is refused to what
- * root starts as well. */
+/* What is refused to root is refused to what root starts as well. What a kernel does not know, bubblewrap may not
+ * need. */
+static const struct host_finding *refused_to_root(const struct pinfold_plan *plan)
+{
+	const struct pinfold_host *host = plan->host;
+
+	if (!host->is_root)
+		return NULL;
+	if (host->fact[FACT_NAMESPACES].state == FACT_NO)
+		return &host->fact[FACT_NAMESPACES];
+	return host->fact[FACT_MOUNTS].state == FACT_NO && host->fact[FACT_MOUNTS].errnum != ENOSYS ?
+		       &host->fact[FACT_MOUNTS] :
+		       NULL;
+}
+
+/* bubblewrap is looked for on the disk when its turn comes, and not before. */
 static int look_for_programs(struct pinfold_plan *plan, enum backend backend, struct pinfold_error *err)
 {
-	const struct host_finding *namespaces = &plan->host->fact[FACT_NAMESPACES];
+	const struct host_finding *refused = refused_to_root(plan);
 	const struct survey *survey = &plan->survey;
 	int r;
 
@@ -88,8 +102,8 @@ static int look_for_programs(struct pinfold_plan *plan, enum backend backend, st
 	r = survey_find_bubblewrap(&plan->survey, plan->policy->value[KEY_BWRAP].text, err);
 	if (r == 0 && survey->unusable.path)
 		host_learn(plan->host, FACT_BWRAP, "use", survey->unusable.path, survey->unusable.errnum);
-	else if (r == 0 && plan->host->is_root && namespaces->state == FACT_NO)
-		host_learn(plan->host, FACT_BWRAP, namespaces->step, namespaces->object, namespaces->errnum);
+	else if (r == 0 && refused)
+		host_learn(plan->host, FACT_BWRAP, refused->step, refused->object, refused->errnum);
 	return r;
 }
 

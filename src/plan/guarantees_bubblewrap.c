@@ -57,6 +57,13 @@ static void judge_network(struct judging *j)
 	note(j, "names of the host's interfaces can be seen in /sys");
 }
 
+static void judge_privileges(struct judging *j)
+{
+	judge_alike(j);
+	if (j->plan->ids == IDS_ROOT && j->plan->survey.worktree_node.uid != 0)
+		note(j, "the worktree is another user's: root without capabilities changes there what everybody may");
+}
+
 static void judge_limits(struct judging *j)
 {
 	judge_alike(j);
@@ -73,7 +80,7 @@ judge_function *const judges_bubblewrap[GUARANTEE_COUNT] = {
 	[GUARANTEE_PROCESSES] = judge_alike,
 	[GUARANTEE_ENVIRONMENT] = judge_environment,
 	[GUARANTEE_TERMINAL] = judge_alike,
-	[GUARANTEE_PRIVILEGES] = judge_alike,
+	[GUARANTEE_PRIVILEGES] = judge_privileges,
 	[GUARANTEE_CLEANUP] = judge_alike,
 	[GUARANTEE_LIMITS] = judge_limits,
 };
