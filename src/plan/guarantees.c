@@ -387,6 +387,8 @@ static void judge_limits(struct judging *j)
 		held_by(j, "RLIMIT_NPROC in the user namespace");
 	if (limits->tmp_size != POLICY_NONE && j->plan->backend == BACKEND_OWN_NAMESPACES)
 		held_by(j, "size of the private tmpfs");
+	if (limits->processes != POLICY_NONE && j->plan->ids == IDS_ROOT)
+		open_part(j, STATE_WEAKER, "the number of processes is not limited: the kernel counts none of root's");
 	note(j, "the size of the worktree and of the output is not limited");
 	if (limits->memory != POLICY_NONE) {
 		held_by(j, "RLIMIT_DATA");

@@ -131,6 +131,9 @@ static int fill(struct dumping *dump, json_t *root)
 
 		if (policy_keys[key].is_command_only)
 			continue;
+		/* without a path there is no word for the default */
+		if (policy_keys[key].type == TYPE_PATH && !dump->policy->value[key].text)
+			continue;
 		r = json_put(root, policy_keys[key].name,
 			     type_is_list(policy_keys[key].type) ? list_json(dump, key)
 								 : scalar_json(key, &dump->policy->value[key]));
