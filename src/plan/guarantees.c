@@ -467,6 +467,18 @@ static void settle_acceptance(struct judging *j, const char *name)
 		judge_accept(j, &mode->source);
 }
 
+/* The caller's doing, and nobody else's: no filter knows where a socket that was handed in leads, or is led. */
+static void note_sockets(struct judging *j, enum guarantee guarantee)
+{
+	const bool is_about = guarantee == GUARANTEE_NETWORK || guarantee == GUARANTEE_SERVICES;
+
+	for (int i = 0; is_about && j->result->state != STATE_NOT_ASKED && i < 3; i++)
+		if (j->plan->survey.stdio[i].kind == STDIO_SOCKET) {
+			note(j, "the caller hands the command a socket: it reaches what that reaches, and can be led on");
+			return;
+		}
+}
+
 int plan_guarantees(struct pinfold_plan *plan)
 {
 	struct judging j = { .plan = plan };
@@ -478,6 +490,7 @@ int plan_guarantees(struct pinfold_plan *plan)
 			judge_bare(&j, (enum guarantee)i);
 		else
 			backend_defs[plan->backend].judges[i](&j);
+		note_sockets(&j, (enum guarantee)i);
 		settle_acceptance(&j, guarantee_defs[i].name);
 	}
 	return j.error;

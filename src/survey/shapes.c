@@ -18,7 +18,7 @@ static const char *const hidden_kinds[] = { "absent", "directory", "file", "cut"
 static const char *const hidden_places[] = { "home", "worktree", "elsewhere", NULL };
 static const char *const protected_kinds[] = { "absent", "directory", "file", "link", NULL };
 static const char *const git_kinds[] = { "none", "clone", "linked", "submodule", "separate", "bare", "other", NULL };
-static const char *const stdio_kinds[] = { "closed", "file", "directory", "terminal", "other", NULL };
+static const char *const stdio_kinds[] = { "closed", "file", "directory", "terminal", "socket", "other", NULL };
 
 #define IS_COMPLETE(words, count) (sizeof(words) / sizeof((words)[0]) == (size_t)(count) + 1)
 _Static_assert(IS_COMPLETE(hidden_kinds, HIDDEN_KIND_COUNT), "a word for every kind");

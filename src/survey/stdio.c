@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -38,6 +39,18 @@ static int name_of(struct taking *take, int fd, const struct stat *st, const cha
 	return *ret ? 0 : err_oom(take->err);
 }
 
+/* A stream between two processes stays one; any other socket can be connected to somebody else. */
+static bool is_bound_to_peer(int fd)
+{
+	int domain = 0, type = 0;
+	socklen_t length = sizeof(int);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &length) < 0 ||
+	    getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) < 0)
+		return false;
+	return domain == AF_UNIX && (type == SOCK_STREAM || type == SOCK_SEQPACKET);
+}
+
 static enum stdio_kind kind_of(int fd, const struct stat *st)
 {
 	if (S_ISREG(st->st_mode))
@@ -46,7 +59,7 @@ static enum stdio_kind kind_of(int fd, const struct stat *st)
 		return STDIO_DIRECTORY;
 	if (S_ISCHR(st->st_mode) && isatty(fd))
 		return STDIO_TERMINAL;
-	return STDIO_OTHER;
+	return S_ISSOCK(st->st_mode) && !is_bound_to_peer(fd) ? STDIO_SOCKET : STDIO_OTHER;
 }
 
 static int take_descriptor(struct taking *take, int number, int fd, dev_t *ret_rdev)

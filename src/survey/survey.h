@@ -155,7 +155,15 @@ struct survey_unusable {
 	int errnum;
 };
 
-enum stdio_kind { STDIO_CLOSED, STDIO_FILE, STDIO_DIRECTORY, STDIO_TERMINAL, STDIO_OTHER, STDIO_KIND_COUNT };
+enum stdio_kind {
+	STDIO_CLOSED,
+	STDIO_FILE,
+	STDIO_DIRECTORY,
+	STDIO_TERMINAL,
+	STDIO_SOCKET, /* one that can be sent elsewhere: of the internet, or a datagram's */
+	STDIO_OTHER,
+	STDIO_KIND_COUNT
+};
 
 struct survey_stdio {
 	enum stdio_kind kind;

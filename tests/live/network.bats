@@ -150,3 +150,23 @@ load ../lib
 	run pen --offline --plan -- true
 	[[ $output =~ network\ +held ]] || fail "$output"
 }
+
+# ---- what the caller hands in ----
+
+@test "a socket on a standard descriptor is the caller's doing, and is told of; a stream between two processes is not" {
+	local record=$SCRATCH/record
+	run python3 - "$PINFOLD" "$record" <<-'END'
+		import json, socket, subprocess, sys
+		def notes(stdin):
+		    subprocess.run([sys.argv[1], "run", "--offline", "--record", sys.argv[2], "--", "true"], stdin=stdin, check=True)
+		    record = json.load(open(sys.argv[2]))
+		    return [any("hands the command a socket" in note for note in record["guarantees"][name]["notes"])
+		            for name in ("network", "services")]
+		assert notes(socket.socket(socket.AF_INET, socket.SOCK_DGRAM)) == [True, True]
+		assert notes(socket.socket(socket.AF_INET, socket.SOCK_STREAM)) == [True, True]
+		assert notes(socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)[0]) == [True, True]
+		assert notes(socket.socketpair()[0]) == [False, False]
+		assert notes(subprocess.DEVNULL) == [False, False]
+	END
+	assert_status 0
+}
