@@ -474,7 +474,8 @@ static void note_sockets(struct judging *j, enum guarantee guarantee)
 
 	for (int i = 0; is_about && j->result->state != STATE_NOT_ASKED && i < 3; i++)
 		if (j->plan->survey.stdio[i].kind == STDIO_SOCKET) {
-			note(j, "the caller hands the command a socket: it reaches what that reaches, and can be led on");
+			note(j,
+			     "the caller hands the command a socket: it reaches what that reaches, and can lead it on");
 			return;
 		}
 }
