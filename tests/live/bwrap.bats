@@ -182,6 +182,8 @@ s = socket.create_server((\"127.0.0.1\", 0)); c = socket.create_connection(s.get
 		spawn "$PINFOLD" run "${BY[@]}" -- sh -c "setsid '$ATTEMPT' wait $MARK & touch up; '$ATTEMPT' wait $MARK"
 		wait_for test -e up
 		rm up
+		# Under load the name may come later than the command.
+		[ "$who" = pinfold ] || wait_for of_run "$who"
 		if [ "$who" = pinfold ]; then kill -KILL "$SPAWNED"; else kill -KILL "$(of_run "$who")"; fi
 		wait_for is_unmarked || fail "$who was killed, and something lives on"
 	done
