@@ -234,7 +234,7 @@ static const char *script_of(const struct simple *simple)
 
 static void check_simple(struct checking *check, struct simple *simple, bool is_nested)
 {
-	const char *name;
+	const char *name, *word;
 
 	strip_leads(simple);
 	if (!simple->n || check->found)
@@ -255,9 +255,9 @@ static void check_simple(struct checking *check, struct simple *simple, bool is_
 		    !needs(check, row, simple, at))
 			continue;
 		at = 1;
-		simple->v[1] = plain(simple, &at);
-		check->found = arena_printf(check->arena, "%s%s%s", name, simple->v[1] ? " " : "",
-					    simple->v[1] ? simple->v[1] : "");
+		/* a word of the table, or none: what else stands there may be long */
+		word = is_listed(row->words, "any", 3) ? NULL : plain(simple, &at);
+		check->found = arena_printf(check->arena, "%s%s%s", name, word ? " " : "", word ? word : "");
 		if (!check->found)
 			check->error = -ENOMEM;
 		return;
