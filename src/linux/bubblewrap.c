@@ -21,6 +21,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -238,6 +239,22 @@ static int set_up(struct enter *enter, pid_t *ret_pid, struct pinfold_error *err
 	return err_sys(err, PINFOLD_UNAVAILABLE, -r, "keep", "a descriptor");
 }
 
+/* With bubblewrap the pen is over. Its first process is ours then, and where bubblewrap was killed before it had told it
+ * what to be, it waits for that word for ever: neither its parent's death nor ours ends it yet. */
+static void end_children(void)
+{
+	FD_CLEANUP int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+	char text[1024], *at = text, *end;
+	ssize_t length = fd < 0 ? -1 : fd_read_all(fd, text, sizeof(text) - 1);
+	long pid;
+
+	if (length < 0)
+		return;
+	text[length] = '\0';
+	for (; (pid = strtol(at, &end, 10)) > 0; at = end)
+		kill((pid_t)pid, SIGKILL); /* not waited for yet, so the number is its own */
+}
+
 static _Noreturn void be_keeper(struct enter *enter)
 {
 	struct pinfold_error err = { 0 };
@@ -252,8 +269,9 @@ static _Noreturn void be_keeper(struct enter *enter)
 	if (enter->is_pinned)
 		sched_setaffinity(0, sizeof(enter->affinity), &enter->affinity);
 	status = wait_for(bubblewrap);
-	while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR)
-		;
+	do {
+		end_children();
+	} while (waitpid(-1, NULL, __WALL) > 0 || errno == EINTR);
 	if (!WIFEXITED(status))
 		_exit(INIT_NEVER_STARTED);
 	if (WEXITSTATUS(status) == FAILED)

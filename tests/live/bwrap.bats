@@ -318,3 +318,27 @@ fake_bwrap() {
 	assert_output_has 'no bwrap (cannot make '
 	refute_exists ran
 }
+
+@test "bwrap: bubblewrap that is killed while it makes the pen leaves nobody waiting" {
+	run python3 - "$PINFOLD" <<-'END'
+		import os, subprocess, sys, time
+		def children(pid):
+		    try: return [int(word) for word in open(f"/proc/{pid}/task/{pid}/children").read().split()]
+		    except OSError: return []
+		def name(pid):
+		    try: return open(f"/proc/{pid}/comm").read().strip()
+		    except OSError: return ""
+		def bubblewrap(pid):
+		    return [b for k in children(pid) if name(k) == "pinfold-keeper" for b in children(k) if name(b) == "bwrap"]
+		for turn in range(20):
+		    run = subprocess.Popen([sys.argv[1], "run", "--backend", "bwrap", "--mode", "auto", "--quiet", "--", "sleep", "3"],
+		                           stderr=subprocess.DEVNULL)
+		    while run.poll() is None and not bubblewrap(run.pid):
+		        pass
+		    time.sleep(turn % 10 * 0.0006)
+		    for pid in bubblewrap(run.pid)[:1]:
+		        os.kill(pid, 9)
+		    run.wait(20)
+	END
+	assert_status 0
+}
