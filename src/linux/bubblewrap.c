@@ -239,8 +239,8 @@ static int set_up(struct enter *enter, pid_t *ret_pid, struct pinfold_error *err
 	return err_sys(err, PINFOLD_UNAVAILABLE, -r, "keep", "a descriptor");
 }
 
-/* With bubblewrap the pen is over. Its first process is ours then, and where bubblewrap was killed before it had told it
- * what to be, it waits for that word for ever: neither its parent's death nor ours ends it yet. */
+/* With bubblewrap the pen is over. Its first process is ours then. Where bubblewrap was killed before it had told
+ * it what to be, that one waits for the word for ever: neither its parent's death nor ours ends it yet. */
 static void end_children(void)
 {
 	FD_CLEANUP int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
